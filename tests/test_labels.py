@@ -28,7 +28,6 @@ from fewbits.evaluation.classification import (
     novel_class_score,
     svm_accuracy,
 )
-from fewbits.evaluation.splits import per_class_split
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius
@@ -182,9 +181,6 @@ DOORS = {
     "svm_accuracy": lambda y: svm_accuracy(X, y, X, y).value,
     "novel_class_score": lambda y: novel_class_score(
         ITQ(4, random_state=0).fit(X), X, y, n_test=2
-    ),
-    "per_class_split": lambda y: (
-        per_class_split(y, query=1, train=2, random_state=0).train
     ),
     "same_label": lambda y: same_label(y, y).block(slice(0, N)),
     "bit_report": lambda y: repr(bit_report(CODES, 8, y).summary()),

@@ -12,7 +12,6 @@ import pytest
 import fewbits
 from fewbits import Collection
 from fewbits.codes import Neighbours
-from fewbits.evaluation.splits import per_class_split
 from fewbits.learners import LSH
 
 N = 5000
@@ -71,12 +70,6 @@ def test_real_size_is_one_line(name):
     assert "\n" not in repr(result)
     assert len(repr(result)) <= 210
     assert repr(result).startswith(f"{name}(")
-
-
-def test_a_split():
-    split = per_class_split(np.arange(10).repeat(600), query=100, random_state=0)
-    assert f"{split}".startswith("Split(query=<int64 of shape (1000,)>, train=<int64 ")
-    assert "seed 0" in repr(split)
 
 
 def test_a_collection():

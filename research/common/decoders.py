@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits.classify import Codebook
 from fewbits.classify.decoders import Bounded, Exact, Nearest, Orbgrand, Soft
-from fewbits.codes import pack
+from fewbits.codes import pack, smallest_distance
 from fewbits.encoders import Encoder
 from fewbits.evaluation.classification import svm_accuracy
 from research.common.decoding import decoding_credits, matching_bits
@@ -41,7 +41,7 @@ def decoded(
     within = [Bounded(r, method="look-ups").decode(book, codes) for r in RADII]
     metrics = {
         "unique": book.n_unique,
-        "min_distance": book.min_distance,
+        "min_distance": smallest_distance(book.codes),
         "exact": right(exact),
         "exact, paper": right(exact, codes=codes, credit="paper"),
         "nearest": right(nearest),

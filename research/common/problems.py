@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import datasets
-from fewbits.evaluation.splits import per_class_split
 from research.common.features import (
     NOT_CLASSES,
     first_of_each,
@@ -18,7 +17,7 @@ from research.common.features import (
     load_texts,
     text_features,
 )
-from research.common.splits import standard_split
+from research.common.splits import per_class_split, standard_split
 
 #: Images of each class of Caltech-101 to train on.
 N_EACH = 29
@@ -126,10 +125,26 @@ def _icd10(seed: int) -> Problem:
 
 def _wordnet(seed: int) -> Problem:
     data = datasets.load_wordnet()
-    paths = datasets.hypernym_paths(data)
+    paths = hypernym_paths(data)
     rows = [row for row, path in enumerate(paths) if len(path) > NOUN_DEPTH]
     kinds = np.array([paths[row][NOUN_DEPTH] for row in rows])
     return _large_classes(text_features(data.items[row] for row in rows), kinds, seed)
+
+
+def hypernym_paths(
+    nouns: datasets.Dataset, keys: Sequence[str] | None = None
+) -> list[tuple[str, ...]]:
+    """Return the senses of WordNet that lead from the root to each, itself included."""
+    above = dict(zip(nouns.keys, nouns.labels["hypernym"].tolist(), strict=True))
+    paths: dict[str, tuple[str, ...]] = {"": ()}
+    for key in above if keys is None else keys:
+        missing = []
+        while key not in paths:
+            missing.append(key)
+            key = above[key]
+        for sense in reversed(missing):
+            paths[sense] = (*paths[above[sense]], sense)
+    return [paths[key] for key in (nouns.keys if keys is None else keys)]
 
 
 def _large_classes(X: NDArray[np.float32], labels: NDArray[Any], seed: int) -> Problem:

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_k
-from fewbits.classify._linear import linear_svm
-from fewbits.codes import unpack
+from fewbits.classify import LinearModel, learn_class
+from fewbits.codes import pack, unpack
+from research.common.svm import linear_svm
 
 CodeArray = NDArray[np.uint8]
 
@@ -22,7 +23,7 @@ def select_bits(
     """Return the bits that are the strongest evidence for or against a class.
 
     A linear SVM whose weights are held back by their absolute values leaves most of
-    them at 0. The class is then learnt from the others: ``learn_class(..., bits=...)``.
+    them at 0. The class is then learnt from the others: `learn_selected`.
 
     Parameters
     ----------
@@ -73,3 +74,20 @@ def select_bits(
         return kept
     order = np.argsort(-np.abs(weights[kept]), kind="stable")
     return np.sort(kept[order[:k]])
+
+
+def learn_selected(
+    positives: CodeArray,
+    negatives: CodeArray,
+    n_bits: int,
+    bits: NDArray[np.int64],
+    *,
+    C: float = 100.0,
+    random_state: int = 0,
+) -> LinearModel:
+    """Learn a class from some bits; all others get a weight of 0."""
+    short = [pack(unpack(side, n_bits)[:, bits]) for side in (positives, negatives)]
+    model = learn_class(*short, len(bits), C=C, random_state=random_state)
+    weights = np.zeros(n_bits, np.float32)
+    weights[bits] = model.weights
+    return LinearModel(weights, model.bias)

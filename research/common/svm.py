@@ -1,11 +1,14 @@
 """Linear classification on codes, over all classes and within clusters of them."""
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
 
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder
@@ -81,3 +84,41 @@ def cluster_rows(
     classes = np.random.default_rng(seed).permutation(np.unique(y))
     for members in np.array_split(classes, min(N_CLUSTERS, len(classes) // 2)):
         yield np.isin(y, members), np.isin(truth, members)
+
+
+def linear_svm(
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    C: float,
+    random_state: int,
+    *,
+    penalty: str = "l2",
+    dual: bool | None = None,
+    balance: float = 1.0,
+) -> tuple[NDArray[np.float64], float]:
+    """Solve LIBLINEAR's problem with squared hinge loss, the sides balanced.
+
+    With the penalty "l1" many weights are 0. `dual` says which of the two problems,
+    with the same answer, is solved; None takes the faster one where C is small.
+    """
+    sparse = penalty == "l1"
+    if dual is None:  # it crawls where bits are few; of a sparse problem there is none
+        dual = not sparse and len(X) <= X.shape[1]
+    weights: Any = "balanced"
+    if balance < 1:  # a side's examples weigh 1 where both have as many
+        halves = {side: len(y) / (2 * max(1, (y == side).sum())) for side in (-1, 1)}
+        weights = {side: float(half**balance) for side, half in halves.items()}
+    svm = LinearSVC(
+        C=C,
+        penalty=penalty,
+        class_weight=weights,
+        dual=dual,
+        intercept_scaling=10.0,  # so that the constant is hardly held back
+        max_iter=1_000 if sparse else 10_000,
+        random_state=random_state,
+    )
+    with warnings.catch_warnings():
+        if sparse:  # which weights are 0 is settled long before their values are
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        svm.fit(X, y)
+    return svm.coef_[0], float(svm.intercept_[0])

@@ -26,7 +26,7 @@ def summarize(values: Iterable[SupportsFloat]) -> Summary:
 
     Parameters
     ----------
-    values : iterable of float or Score
+    values : iterable of float
         One per seed.
 
     Raises

@@ -70,6 +70,23 @@ def check_radius(radius: int) -> int:
     return check_count(radius, "radius", 0)
 
 
+def check_prefix(n_bits: int, whole: int) -> int:
+    """Return the length of a prefix of codes of `whole` bits as an int."""
+    n_bits = whole_number(n_bits, "n_bits")
+    if not 1 <= n_bits <= whole:
+        raise ArgumentError(
+            f"a prefix must have between 1 and {whole} bits, got {n_bits}"
+        )
+    return n_bits
+
+
+def check_zero_bit(zero_bit: int) -> int:
+    """Return the bit of a score of exactly zero as an int, 0 or 1."""
+    if np.ndim(zero_bit) or zero_bit not in (0, 1):
+        raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
+    return int(zero_bit)
+
+
 def check_bits(bits: Iterable[int] | None, n_bits: int) -> list[int]:
     """Return the numbers of the chosen bits, all of them for None."""
     if bits is None:

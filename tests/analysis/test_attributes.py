@@ -11,23 +11,16 @@ from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 
 
-@given(
-    seed=st.integers(0, 2**32),
-    n=st.integers(1, 40),
-    k=st.integers(1, 10),
-    cuts=st.lists(st.integers(0, 40), max_size=3),
-)
-def test_extremes_are_the_ends_of_a_stable_sort(seed, n, k, cuts):
+@given(seed=st.integers(0, 2**32), n=st.integers(1, 40), k=st.integers(1, 10))
+def test_extremes_are_the_ends_of_a_stable_sort(seed, n, k):
     rng = np.random.default_rng(seed)
-    scores = rng.integers(-4, 4, (n, 3)).astype(np.float32)  # with many ties
-    for given_scores in (scores, np.split(scores, sorted(min(c, n) for c in cuts))):
-        found = extreme_items(given_scores, k)
-        for side, sign in zip(found, (1, -1), strict=True):
-            for bit in range(3):
-                order = np.argsort(sign * scores[:, bit], kind="stable")[:k]
-                assert side.rows[bit].tolist() == [*order, *[-1] * (k - len(order))]
-                assert (side.scores[bit][: len(order)] == scores[order, bit]).all()
-                assert np.isnan(side.scores[bit][len(order) :]).all()
+    scores = rng.integers(-4, 4, (n, 20)).astype(np.float32)  # with many ties
+    for side, sign in zip(extreme_items(scores, k), (1, -1), strict=True):
+        for bit in range(20):
+            order = np.argsort(sign * scores[:, bit], kind="stable")[:k]
+            assert side.rows[bit].tolist() == [*order, *[-1] * (k - len(order))]
+            assert (side.scores[bit][: len(order)] == scores[order, bit]).all()
+            assert np.isnan(side.scores[bit][len(order) :]).all()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +31,6 @@ def test_extremes_are_the_ends_of_a_stable_sort(seed, n, k, cuts):
         (np.ones(3), "shape"),
         (np.array([["a"]]), "real numbers"),
         (np.array([[np.nan]]), "finite"),
-        ([np.ones((2, 3)), np.ones((2, 4))], "3 bits are followed by some of 4"),
     ],
 )
 def test_scores_that_are_none(scores, said):

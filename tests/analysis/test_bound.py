@@ -149,7 +149,7 @@ def test_mistakes_in_labels():
     for wrong, message in cases:
         with pytest.raises(ArgumentError, match=message):
             code_bound(codes, 8, wrong)
-    with pytest.raises(ArgumentError, match=r"between 0 and 1, got 99\.9"):
+    with pytest.raises(ArgumentError, match=r"below 1, got 99\.9"):
         code_bound(codes, 8, labels, coverage=99.9)
-    with pytest.raises(CodeError, match="beyond the 5"):
+    with pytest.raises(CodeError, match="beyond their 5"):
         code_bound(codes, 5, labels)

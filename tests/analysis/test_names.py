@@ -205,7 +205,7 @@ def test_mistakes():
         propose_names("ab", codes, 8)
     with pytest.raises(ArgumentError, match="no bit 8"):
         propose_names(["a", "b"], codes, 8, bits=[8])
-    with pytest.raises(ArgumentError, match="significance must lie between 0 and 1"):
+    with pytest.raises(ArgumentError, match="significance must be a number above 0"):
         propose_names(["a", "b"], codes, 8, significance=5)
     with pytest.raises(ArgumentError, match=r"min_share must lie in \[0, 1\), got 1"):
         propose_names(["a", "b"], codes, 8, min_share=1)

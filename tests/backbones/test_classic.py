@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 from fewbits import Collection, backbones, fit
 from fewbits._kernels import num_threads, set_num_threads
 from fewbits.backbones import ClassicDescriptors
-from fewbits.backbones._classic import Vocabulary, keep_vocabulary, nearest
+from fewbits.backbones._classic import nearest
 from fewbits.backbones._descriptors import (
     as_grey,
     as_image,
@@ -37,7 +37,15 @@ from fewbits.inputs import Input, read
 def random_words(seed=0):
     rng = np.random.default_rng(seed)
     ssim = rng.random((300, 30), dtype=np.float32)
-    return Vocabulary({"ssim": ssim, "sift": 60 * rng.random((500, 128), np.float32)})
+    return {"ssim": ssim, "sift": 60 * rng.random((500, 128), np.float32)}
+
+
+def keep(words, cache):
+    """Save words where they are found by their id, which is returned."""
+    cache.mkdir(exist_ok=True)
+    backbone = ClassicDescriptors(words)
+    backbone.save(cache / f"{backbone.id}.safetensors")
+    return backbone.id
 
 
 def picture(seed=0, height=60, width=80):
@@ -97,13 +105,20 @@ class TestFeatures:
         image = picture()
         (features,) = backbone.extract([image])
         grey = as_grey(as_image(image))
+
+        def histograms(local, words):
+            numbers = nearest(local.vectors, words)
+            return pyramid(
+                cell_histograms(numbers, local.places, grey.shape, len(words), 4)
+            )
+
         words = random_words()
         for name, expected in {
             "gist": colour_gist(as_image(image)),
             "phog180-4": phog(grey)[1],
             "phog360-64": phog(grey)[7],
-            "ssim-16": words.histograms("ssim", grey)[2],
-            "sift-1": words.histograms("sift", grey)[0],
+            "ssim-16": histograms(self_similarity(grey), words["ssim"])[2],
+            "sift-1": histograms(dense_sift(grey), words["sift"])[0],
         }.items():
             part = features[backbone.parts[name]]
             np.testing.assert_allclose(part, expected, atol=1e-7)
@@ -332,7 +347,7 @@ class TestLearning:
     def test_words_are_like_the_descriptors(self, empty_cache):
         image = picture()
         grey = as_grey(as_image(image))
-        learnt = ClassicDescriptors.learn([image])._vocabulary.words["sift"]
+        learnt = ClassicDescriptors.learn([image]).words["sift"]
         vectors = dense_sift(grey).vectors
         mean_gap = np.linalg.norm(vectors - learnt[nearest(vectors, learnt)], axis=1)
         spread = np.linalg.norm(vectors - vectors.mean(axis=0), axis=1)
@@ -379,7 +394,7 @@ class TestFiles:
         backbone.save(tmp_path / "words")
         content = (tmp_path / "words").read_bytes()
         (tmp_path / "words").write_bytes(content[:length])
-        with pytest.raises(ArtefactError, match="words is not a vocabulary"):
+        with pytest.raises(ArtefactError, match="words holds no readable vocabulary"):
             ClassicDescriptors.load(tmp_path / "words")
 
     def test_foreign_files(self, tmp_path):
@@ -387,7 +402,7 @@ class TestFiles:
         encoder.save(tmp_path / "encoder")
         with pytest.raises(ArtefactError, match="its format is 'fewbits-encoder-1'"):
             ClassicDescriptors.load(tmp_path / "encoder")
-        save_file(random_words().words, tmp_path / "plain")
+        save_file(random_words(), tmp_path / "plain")
         with pytest.raises(ArtefactError, match="its format is 'none'"):
             ClassicDescriptors.load(tmp_path / "plain")
         with pytest.raises(FileNotFoundError):
@@ -398,24 +413,21 @@ class TestFiles:
         [lambda x: x[:499], lambda x: x.astype(np.float64), lambda x: x.T],
         ids=["fewer", "float64", "turned"],
     )
-    def test_other_shapes_and_types(self, tmp_path, change):
-        words = random_words().words
-        odd = Vocabulary(words | {"sift": np.ascontiguousarray(change(words["sift"]))})
-        metadata = {"format": "fewbits-classic-vocabulary-1", "sha256": odd.checksum}
-        save_file(odd.words, tmp_path / "odd", metadata)
-        with pytest.raises(ArtefactError, match="odd is damaged"):
-            ClassicDescriptors.load(tmp_path / "odd")
+    def test_other_shapes_and_types(self, change):
+        words = random_words()
+        odd = words | {"sift": np.ascontiguousarray(change(words["sift"]))}
+        with pytest.raises(ArgumentError, match="words of sift must be float32"):
+            ClassicDescriptors(odd)
 
 
 class TestNames:
     def test_the_only_one_there_is(self, empty_cache):
-        words = random_words(2)
-        keep_vocabulary(words)
+        name = keep(random_words(2), empty_cache)
         (empty_cache / "classic-0123abcd-efficient").mkdir()  # features in the cache
         found = backbones.load("classic")
-        assert found.id == words.id == f"classic-{words.checksum[:8]}"
-        assert backbones.load(words.id) is found
-        assert words.id in backbones.available()
+        assert found.id == name
+        assert backbones.load(name) is found
+        assert name in backbones.available()
 
     def test_none(self, empty_cache):
         with pytest.raises(
@@ -428,18 +440,15 @@ class TestNames:
             backbones.load("classic-x")
 
     def test_several(self, empty_cache):
-        ids = []
-        for seed in (3, 4):
-            keep_vocabulary(random_words(seed))
-            ids.append(random_words(seed).id)
+        ids = [keep(random_words(seed), empty_cache) for seed in (3, 4)]
         with pytest.raises(ArgumentError, match=" or ".join(sorted(ids))):
             backbones.load("classic")
 
     def test_a_collection_keeps_the_full_name(self, empty_cache):
-        keep_vocabulary(random_words(9))
+        name = keep(random_words(9), empty_cache)
         images = Input("images", [picture(i) for i in range(4)], None, "images")
         collection = fit(images, learner="lsh", bits=16, backbone="classic")
-        assert collection.backbone == random_words(9).id
+        assert collection.backbone == name
 
     def test_a_fit_learns_the_words_that_are_missing(self, empty_cache):
         images = Input("images", [picture(i) for i in range(4)], None, "images")
@@ -451,18 +460,18 @@ class TestNames:
         assert again.encoder.fingerprint == collection.encoder.fingerprint
 
     def test_another_file_under_its_name(self, empty_cache):
-        keep_vocabulary(random_words(5))
+        name = keep(random_words(5), empty_cache)
         (path,) = empty_cache.iterdir()
         path.rename(empty_cache / "classic-00000000.safetensors")
-        with pytest.raises(ArtefactError, match=f"holds .*, {random_words(5).id}"):
+        with pytest.raises(ArtefactError, match=f"holds .*, {name}"):
             backbones.load("classic")
 
     def test_a_damaged_file_in_the_cache(self, empty_cache):
-        keep_vocabulary(random_words(6))
+        name = keep(random_words(6), empty_cache)
         (path,) = empty_cache.iterdir()
         path.write_bytes(path.read_bytes()[:-1] + b"?")
         with pytest.raises(ArtefactError, match="is damaged: its checksum"):
-            backbones.load(random_words(6).id)
+            backbones.load(name)
 
 
 def test_missing_package(monkeypatch):
@@ -489,7 +498,7 @@ class TestPaper:
     def test_from_image_files_to_a_class_that_nobody_trained_on(
         self, empty_cache, tmp_path
     ):
-        keep_vocabulary(random_words())
+        keep(random_words(), empty_cache)
         for kind in range(5):
             folder = tmp_path / ("novel" if kind == 4 else "known") / f"kind{kind}"
             folder.mkdir(parents=True)

@@ -37,7 +37,7 @@ def test_several_classes_with_the_code_are_none():
     assert found.distances.tolist() == [0, 0, 0]
     first = Exact(ties="first").decode(book, book.codes).rows
     assert first.tolist() == [0, 1, 0]
-    assert book.labels(book.sharing(first[2])).tolist() == ["cat", "lynx"]
+    assert book.labels(book.collisions[0]).tolist() == ["cat", "lynx"]
 
 
 @given(data=st.data())
@@ -146,15 +146,6 @@ def test_every_way_finds_the_nearest(drawn, nearest_of, data):
         check(found, nearest_of(case.distances))
 
 
-@given(data=st.data())
-def test_tables_alone_find_the_nearest(drawn, nearest_of, data):
-    case = drawn(data)
-    if not len(case.codes):
-        return
-    found = case.book.multi_index.nearest(case.codes, work=1 << 40)
-    check(found, nearest_of(case.distances))
-
-
 @pytest.mark.parametrize("n_bits", [20, 64, 100])
 def test_among_many(make, nearest_of, n_bits):
     case = make(5000, n_bits, 200, 0)
@@ -172,14 +163,6 @@ def test_what_takes_too_long_is_compared_with_all(make, nearest_of):
     assert (found.lookups + found.comparisons)[~given_up].max() <= 9000 // 512
     few = Nearest().decode(case.book, case.codes[:100])
     assert not few.lookups.any()
-
-
-def test_tables_give_up_what_takes_too_long(make):
-    case = make(3000, 40, 50, 1)
-    found = case.book.multi_index.nearest(case.codes, work=0)
-    assert (found.rows == -1).all()
-    assert (found.ties == 0).all()
-    assert (found.distances == -1).all()
 
 
 def test_a_substring_that_is_the_same_in_all_codes():

@@ -9,6 +9,14 @@ from fewbits.classify import Codebook
 from fewbits.codes import pack
 
 
+def found_rows(table, keys):
+    """Return the first row that has each key, -1 where none has."""
+    rows = np.full(keys.size, -1)
+    places, entries = table.hits(keys)
+    rows[places] = table.rows[entries]
+    return rows.reshape(keys.shape)
+
+
 @given(data=st.data())
 def test_finds_what_a_dictionary_finds(drawn, data):
     case = drawn(data)
@@ -16,9 +24,9 @@ def test_finds_what_a_dictionary_finds(drawn, data):
     firsts = {}
     for row, code in enumerate(case.book.codes):
         firsts.setdefault(code.tobytes(), row)
-    found = table.find(table.keys(case.codes))
     expected = [firsts.get(code.tobytes(), -1) for code in case.codes]
-    np.testing.assert_array_equal(np.where(found < 0, -1, table.rows[found]), expected)
+    found = found_rows(table, table.keys(case.codes))
+    np.testing.assert_array_equal(found, expected)
     assert len(table) == len(firsts)
     assert table.counts.sum() == len(case.book)
 
@@ -37,7 +45,7 @@ def test_many_look_ups_of_any_shape():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 256, (70_000, 2), dtype=np.uint8)
     table = Codebook(codes[:2500], 16).table
-    found = table.find(table.keys(codes).reshape(700, 100))
+    found = found_rows(table, table.keys(codes).reshape(700, 100))
     assert found.shape == (700, 100)
     assert (found.ravel()[:2500] >= 0).all()
     present = {code.tobytes() for code in codes[:2500]}
@@ -63,6 +71,6 @@ def test_full_buckets_are_walked_through():
     numbers = [number * inverse % 2**64 for number in range(400)]
     codes = np.array(numbers, ">u8").view(np.uint8).reshape(400, 8)
     table = Codebook(codes[::2], 64).table
-    rows = table.find(table.keys(codes))
+    rows = found_rows(table, table.keys(codes))
     assert (rows[1::2] == -1).all()
-    np.testing.assert_array_equal(table.rows[rows[::2]], np.arange(200))
+    np.testing.assert_array_equal(rows[::2], np.arange(200))

@@ -15,13 +15,17 @@ NAMES = np.array(["nil", "one", "two", "three", "four", "five", "six", "sev", "8
 CODES = ITQ(n_bits=32, random_state=0).fit(X).encode(X)
 
 
+def best(model, codes):
+    return model.names[model.scores(codes).argmax(axis=1)]
+
+
 def test_digits_are_told_apart():
     train, test, labels, asked = train_test_split(CODES, NAMES[y], random_state=0)
     model = learn_classes(train, 32, labels)
-    assert np.mean(model.labels(test) == asked) > 0.8
+    assert np.mean(best(model, test) == asked) > 0.8
     assert model.scores(test).shape == (len(test), 10)
     few = learn_classes(train, 32, labels, most=200)
-    assert np.mean(few.labels(test) == asked) > 0.6
+    assert np.mean(best(few, test) == asked) > 0.6
     assert not np.array_equal(few.weights, model.weights)
 
 
@@ -57,6 +61,5 @@ def test_bad_labels(labels, told):
 
 
 def test_bad_numbers():
-    for options, told in [({"C": 0}, "C must"), ({"most": 0}, "most must")]:
-        with pytest.raises(ArgumentError, match=told):
-            learn_classes(CODES, 32, y, **options)
+    with pytest.raises(ArgumentError, match="most must"):
+        learn_classes(CODES, 32, y, most=0)

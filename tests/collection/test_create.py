@@ -327,6 +327,10 @@ def test_progress_is_reported():
     seen = []
     made(X, progress=lambda *done: seen.append(done))
     assert seen == [(N, N)]
+    col, counts = made(X), []
+    for queries in ({"items": X}, {"vectors": X}):
+        col.encode(**queries, progress=lambda *done: counts.append(done))
+        assert counts.pop() == (len(X), len(X))
 
 
 # Ids, columns, labels.

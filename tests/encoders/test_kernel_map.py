@@ -14,10 +14,10 @@ from fewbits.encoders import (
     KERNELS,
     AdditiveEncoder,
     EigenfunctionEncoder,
+    KernelMap,
     KernelMapEncoder,
     LinearEncoder,
     SparseEncoder,
-    kernel_map,
     load,
 )
 from fewbits.encoders import _elementary as elementary
@@ -44,7 +44,7 @@ kernels = pytest.mark.parametrize("kernel", KERNELS)
 
 
 def make(kernel="intersection", order=1, gamma=1.0, interval=None, signed=False):
-    return kernel_map(kernel, order, gamma, interval, signed)
+    return KernelMap(kernel, order, gamma, interval, signed)
 
 
 def mean_error(kernel, order=1, interval=None):

@@ -164,7 +164,7 @@ def test_mean_over_queries(data, at, denominator, ties):
         for row, label in zip(distances, query_labels, strict=True)
     ]
     np.testing.assert_allclose(score.per_query, expected)
-    assert float(score) == pytest.approx(np.nanmean(expected))
+    assert score.value == pytest.approx(np.nanmean(expected))
     assert ties in score.definition
 
 

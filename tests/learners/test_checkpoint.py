@@ -165,7 +165,7 @@ import os, signal, sys
 import numpy as np
 from fewbits.learners import ITQ
 from fewbits.learners.fitting import on_progress
-from fewbits.learners._core import _base, _iterative
+from fewbits.learners._core import _iterative
 
 _iterative._PAUSE, _iterative._WRITING_SHARE = 0.0, float("inf")
 

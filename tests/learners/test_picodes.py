@@ -146,7 +146,7 @@ def test_components_go_by_the_length_of_the_code():
     np.testing.assert_array_equal(more.encode(X), as_many.encode(X))
 
 
-@pytest.mark.parametrize(("seconds", "n_warnings"), [(20, 1), (0.001, 0)])
+@pytest.mark.parametrize(("seconds", "n_warnings"), [(80, 1), (0.001, 0)])
 def test_a_fit_of_minutes_is_told_once(monkeypatch, seconds, n_warnings):
     X, y = load_digits(return_X_y=True)
     clock = count(step=seconds)

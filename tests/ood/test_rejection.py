@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.evaluation.statistics import mean_interval
 from fewbits.ood import SCORES, learn_rejection, load_rejection, rejection_bytes
+from fewbits.ood._scores import learn_score
 
 CENTRES = np.random.default_rng(9).normal(size=(60, 24))
 
@@ -38,7 +39,7 @@ def learnt_again(X, y, rows, columns, penalty):
 
 def check_left_out(X, y, groups, some):
     """Check what scores would be without items and classes, by the penalty chosen."""
-    _, found = SCORES["ridge"].learn(X, y, groups)
+    _, found = learn_score("ridge", X, y, groups)
     errors = []
     for penalty in (1e-2, 1e-1, 1.0):
         known, unknown = [], []
@@ -108,8 +109,8 @@ def test_promises_hold_with_noisy_copies(score):
 def test_groups_count_once_and_by_the_share_that_is_rejected():
     X, y = items(np.arange(12), 30)
     groups = np.concatenate([np.repeat(np.arange(40), 2), np.arange(80, 360)])
-    kind = SCORES["ridge"]
-    _, left_out = kind.learn(X, y, np.unique(groups, return_inverse=True)[1])
+    numbers = np.unique(groups, return_inverse=True)[1]
+    _, left_out = learn_score("ridge", X, y, numbers)
     found = learn_rejection(X, y, groups=groups, score="ridge")
     assert found.n_items == 320
     for place in (0, 17, len(found.thresholds) // 2, -1):
@@ -162,8 +163,7 @@ def test_promises_hold_on_new_items(score):
 
 def test_rates_are_those_of_the_items_left_out():
     X, y = items(np.arange(12), 30)
-    kind = SCORES["ridge"]
-    _, left_out = kind.learn(X, y)
+    _, left_out = learn_score("ridge", X, y, np.arange(len(X)))
     found = learn_rejection(X, np.array(list("abcdefghijkl"))[y], score="ridge")
     for place in (0, 17, len(found.thresholds) // 2, -1):
         at = found.thresholds[place]

@@ -14,14 +14,9 @@ import pytest
 from PIL import Image
 from scipy.spatial.distance import squareform
 
-from fewbits.analysis.taxonomy import (
-    classes_per_bit,
-    equivalent_bits,
-    taxonomy,
-    vector_taxonomy,
-)
+from fewbits.analysis.taxonomy import bit_splits, taxonomy
 from fewbits.codes import hamming_distances, pack, unpack
-from fewbits.errors import ArgumentError, CodeError, FeatureError
+from fewbits.errors import ArgumentError, CodeError
 from fewbits.report import dendrogram, write_taxonomy_page
 
 HOSTILE = [
@@ -112,9 +107,8 @@ def test_newick_keeps_strange_names(tmp_path):
 
 
 def test_a_chain_of_merges_needs_no_recursion(tmp_path):
-    angles = np.cumsum(np.arange(500, 2000) * 1e-6)
-    vectors = np.column_stack([np.cos(angles), np.sin(angles)])
-    tree = vector_taxonomy(vectors, linkage="single")
+    bits = np.tri(1200, 1200, -1)  # each class is one bit from the next
+    tree = taxonomy(pack(bits), 1200, linkage="single")
     assert len(tree.names) > sys.getrecursionlimit()
     dendrogram(tree).save(tmp_path / "chain.svg")
     assert read_svg(tmp_path / "chain.svg").tag == f"{SVG}svg"
@@ -231,18 +225,6 @@ def test_no_colour_of_the_heat_map_is_cut_off(tmp_path):
     assert "from -1.00 to 1.00" in page
 
 
-def test_heat_map_of_vectors_shows_angles(tmp_path):
-    codes = random_codes(4, 24)
-    vectors = np.array([[1.0, 0.0], [0.9, 0.1], [-1.0, 0.0], [0.0, 3.0]])
-    page = page_of(tmp_path, codes, 24, vectors=vectors)
-    cells, order = pixels_of(page, 4, 4, 2), np.argsort(taxonomy(codes, 24).order)
-    cells = cells[np.ix_(order, order)]
-    assert cells[0, 1] < cells[0, 3] < cells[0, 2]
-    assert (cells == cells.T).all()
-    page = page_of(tmp_path, random_codes(3, 24), 24, vectors=np.ones((3, 2)))
-    assert "from 1.00 to 1.00" in page
-
-
 @pytest.mark.parametrize(
     ("n", "on_map", "beside"), [(70, 140, 70), (71, 0, 71), (150, 0, 150), (151, 0, 0)]
 )
@@ -256,8 +238,8 @@ def test_bits_that_say_the_same_are_grouped(tmp_path):
     codes = random_codes(12, 6)
     bits = unpack(codes, 6)
     bits = np.column_stack([bits, 1 - bits[:, 2], bits[:, 0], bits[:, 2]])
-    groups = equivalent_bits(pack(bits), 9)
-    found = {bit: i for i, each in enumerate(groups) for bit in sum(each, ())}
+    splits = bit_splits(pack(bits), 9)
+    found = {bit: i for i, s in enumerate(splits) for bit in s.bits + s.inverted}
     assert sorted(found) == list(range(9))
     for i, j in combinations(range(9), 2):
         equal = (bits[:, i] == bits[:, j]).all()
@@ -267,7 +249,7 @@ def test_bits_that_say_the_same_are_grouped(tmp_path):
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<td>2, 8; inverted: 6</td>" in page
     assert "<td>0, 7</td>" in page
-    assert page.count("<tr>") == 1 + len(groups)
+    assert page.count("<tr>") == 1 + len(splits)
 
 
 def test_the_tree_uses_its_card(tmp_path):
@@ -292,24 +274,25 @@ def test_classes_of_each_bit():
     codes = random_codes(10, 12)
     names = [f"c{i}" for i in range(10)]
     bits = unpack(codes, 12)
-    for found in classes_per_bit(codes, 12, names):
-        assert found.on == tuple(np.array(names)[bits[:, found.bit] == 1])
-        assert sorted(found.on + found.off) == names
-        assert found.balance == bits[:, found.bit].mean()
+    for split in bit_splits(codes, 12, names):
+        for bit in split.bits:
+            assert split.on == tuple(np.array(names)[bits[:, bit] == 1])
+            assert split.balance == bits[:, bit].mean()
+        for bit in split.inverted:
+            assert split.off == tuple(np.array(names)[bits[:, bit] == 1])
+        assert sorted(split.on + split.off) == names
 
 
 def test_page_with_everything(tmp_path, read_html):
     codes = random_codes(24, 20)
     codes[1] = codes[0]
     paths = [("animals", "birds") if i < 9 else ("things", i % 3) for i in range(24)]
-    vectors = np.random.default_rng(0).normal(size=(24, 40))
     write_taxonomy_page(
         tmp_path / "page.html",
         codes,
         20,
         [f"class {i}" for i in range(24)],
         paths=paths,
-        vectors=vectors,
         n_permutations=19,
         title="My classes",
     )
@@ -321,13 +304,11 @@ def test_page_with_everything(tmp_path, read_html):
         "class 0 and class 1 share a code",
         "known tree: purity, 2 groups of 24 classes",
         "known tree: purity, 4 groups of 24 classes",
-        "classifiers: cophenetic correlation",
-        "Cosines of 24 class vectors",
         "Newick",
     ):
         assert expected in texts
-    assert found.tags.count("svg") == 4
-    assert found.tags.count("tr") == 1 + 6 + 1 + 20
+    assert found.tags.count("svg") == 3
+    assert found.tags.count("tr") == 1 + 4 + 1 + 20
     assert "animals" in texts
 
 
@@ -374,8 +355,7 @@ def test_page_needs_no_library_for_pictures(tmp_path, monkeypatch):
     for name in ("sklearn", "torch", "PIL", "matplotlib"):
         monkeypatch.setitem(sys.modules, name, None)
     codes = np.arange(9, dtype=np.uint8)[:, None]
-    options = {"vectors": np.eye(9), "n_permutations": 9}
-    write_taxonomy_page(tmp_path / "page.html", codes, 8, **options)
+    write_taxonomy_page(tmp_path / "page.html", codes, 8, n_permutations=9)
 
 
 def test_mistakes_leave_the_old_page(tmp_path):
@@ -385,12 +365,7 @@ def test_mistakes_leave_the_old_page(tmp_path):
         write_taxonomy_page(path, codes, 8, ["a"])
     with pytest.raises(ArgumentError, match="a path for each of 6 classes, got 1"):
         write_taxonomy_page(path, codes, 8, paths=[["a"]])
-    with pytest.raises(ArgumentError, match="a vector for each of 6 classes, got 5"):
-        write_taxonomy_page(path, codes, 8, vectors=np.eye(5))
-    vectors = np.where(np.eye(6)[2][:, None], np.inf, np.eye(6))
-    with pytest.raises(FeatureError, match="finite, row 2 is not"):
-        write_taxonomy_page(path, codes, 8, vectors=vectors)
-    with pytest.raises(CodeError, match="beyond the 3"):
+    with pytest.raises(CodeError, match="beyond their 3"):
         write_taxonomy_page(path, codes, 3)
     assert path.read_text() == "old"
 
@@ -400,4 +375,4 @@ def test_mistakes_in_drawings():
     with pytest.raises(ArgumentError, match="a group for each of 4 classes, got 2"):
         dendrogram(taxonomy(codes, 8), ["a", "b"])
     with pytest.raises(ArgumentError, match="a name for each of 4 classes"):
-        classes_per_bit(codes, 8, ["a"])
+        bit_splits(codes, 8, ["a"])

@@ -12,7 +12,7 @@ from fewbits.classify import learn_class
 from fewbits.codes import pack
 from fewbits.errors import FewbitsError
 from fewbits.learners import ITQ
-from research.common.select_bits import select_bits
+from research.common.select_bits import learn_selected, select_bits
 from research.studies.dbc.categories import category_scores
 
 N_BITS = 60
@@ -39,10 +39,10 @@ def test_figures_are_those_of_models_learnt_one_by_one(seed, selection):
     scores = []
     for category in range(4):
         sides = codes[y == category], codes[y != category]
-        bits = None
+        model = learn_class(*sides, N_BITS)
         if selection is not None:
             bits = select_bits(*sides, N_BITS, C=selection)
-        model = learn_class(*sides, N_BITS, bits=bits)
+            model = learn_selected(*sides, N_BITS, bits)
         assert found.n_selected[category] == np.count_nonzero(model.weights)
         scores.append(model.scores(tests))
     predicted = np.argmax(scores, axis=0)

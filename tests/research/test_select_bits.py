@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fewbits.classify import learn_class
 from fewbits.codes import pack
-from research.common.select_bits import select_bits
+from research.common.select_bits import learn_selected, select_bits
 
 N_BITS = 50
 
@@ -96,7 +96,9 @@ def test_few_examples_profit_from_few_bits():
         bits = select_bits(*learn, N_BITS, k=5, C=3)
         won = []
         for chosen in (bits, None):
-            model = learn_class(*learn, N_BITS, bits=chosen)
+            model = learn_class(*learn, N_BITS)
+            if chosen is not None:
+                model = learn_selected(*learn, N_BITS, chosen)
             wanted, unwanted = model.scores(members[8:]), model.scores(others[80:])
             won.append(np.mean(wanted[:, None] > unwanted))
         gains.append(won[0] - won[1])

@@ -23,8 +23,8 @@ def test_one_value_has_no_error():
 def test_scores_are_values():
     codes = np.array([[0], [1]], np.uint8)
     score = mean_average_precision(codes, codes, same_label([0, 1], [0, 1]))
-    assert summarize([score, score]).mean == score.value
-    assert str(score).startswith("1.0000 (mAP, AP divides by min(R, relevant)")
+    assert summarize([score.value, score.value]).mean == score.value
+    assert score.definition.startswith("mAP, AP divides by min(R, relevant)")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 import fewbits
 from fewbits.classify import Codebook, calibrate
-from fewbits.codes import unpack
+from fewbits.codes import smallest_distance, unpack
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners.deep import LLC, CodebookConfig, TrainingConfig
@@ -123,7 +123,7 @@ def test_codes_of_majorities_of_several_labels():
 def test_codes_of_centres():
     collection = fitted(method="csq", bits=16)
     # Of Hadamard's matrix: any two differ in half of the bits.
-    assert collection.codebook.min_distance == 8
+    assert smallest_distance(collection.codebook.codes) == 8
     X, y = items(1, 500)
     assert (collection.classify(X).classes == y).mean() > 0.4
 

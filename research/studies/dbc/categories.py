@@ -14,7 +14,7 @@ from fewbits._warnings import warn_user
 from fewbits.classify import LinearModel, learn_class
 from fewbits.codes import as_codes
 from fewbits.errors import ArgumentError
-from research.common.select_bits import select_bits
+from research.common.select_bits import learn_selected, select_bits
 
 #: Weights of the errors: of the SVM, and of the one that selects its bits, if any.
 Costs = tuple[float, float | None]
@@ -170,14 +170,11 @@ class _CategoryLearner:
     def _model(
         self, inside: CodeArray, outside: CodeArray, C: float, selection: float | None
     ) -> LinearModel:
-        bits, seed = None, self.random_state
-        if selection is not None:
-            bits = select_bits(
-                inside, outside, self.n_bits, k=self.k, C=selection, random_state=seed
-            )
-        return learn_class(
-            inside, outside, self.n_bits, C=C, bits=bits, random_state=seed
-        )
+        sides, n_bits, seed = (inside, outside), self.n_bits, self.random_state
+        if selection is None:
+            return learn_class(*sides, n_bits, C=C, random_state=seed)
+        bits = select_bits(*sides, n_bits, k=self.k, C=selection, random_state=seed)
+        return learn_selected(*sides, n_bits, bits, C=C, random_state=seed)
 
 
 def _choose(

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.classify._linear import linear_svm
 from fewbits.evaluation.classification import knn_accuracy, svm_accuracy
 from fewbits.learners import DBC, Learner
 from research.common.classic import is_classic, prepared
 from research.common.features import load_features
 from research.common.lp_beta import lp_beta_metrics, mean_over_classes
 from research.common.supervised import learners_of
-from research.common.svm import COSTS
+from research.common.svm import COSTS, linear_svm
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
 from research.studies.dbc.categories import category_scores, expected_precision

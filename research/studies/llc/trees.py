@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fewbits import datasets
+from research.common.problems import hypernym_paths
 
 #: The sense that each class of Caltech-101 shows, chosen by its pictures: the beaver is
 #: the rodent. A class without a sense of its own gets the nearest wider one, and a part
@@ -32,5 +33,5 @@ def known_classes(name: str, classes: NDArray[Any]) -> list[tuple[str, ...]]:
     if name == "cifar10":  # the first noun of a name
         words = ["car" if each == "automobile" else each for each in names]
         senses = [f"{word}.n.01" for word in words]
-    paths = datasets.hypernym_paths(datasets.load_wordnet(), senses)
+    paths = hypernym_paths(datasets.load_wordnet(), senses)
     return [(*path, each) for path, each in zip(paths, names, strict=True)]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import fewbits
 from fewbits.classify import best_scores
-from fewbits.classify._linear import linear_svm
 from research.common.classic import prepared
 from research.common.features import load_features
+from research.common.svm import linear_svm
 from research.core.record import Metrics
 from research.studies.picodes.novel import (
     MOST_KNOWN,

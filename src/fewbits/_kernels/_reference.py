@@ -8,11 +8,10 @@ to halves, and the result is rounded to float32 once. The kernels of encoders st
 up the same queries everywhere.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, count, pairwise
 from math import comb
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from fewbits._typing import CodeArray, DistanceArray, IdArray, ScoreArray
 Float32Array = NDArray[np.float32]
 Float64Array = NDArray[np.float64]
 Mask = NDArray[np.uint8]
+_Float = TypeVar("_Float", np.float32, np.float64)
 Sums = NDArray[np.uint32]
 
 EUCLIDEAN, COSINE, DOT = range(3)  # of `metric`
@@ -64,15 +64,13 @@ def hamming_topk(
     n_threads: int,
 ) -> None:
     """Fill (q, k) matrices, nearest first; `allowed` holds one bit a row, MSB first."""
+    distances[:], rows[:] = _PADDING, _PADDING
     candidates = _candidates(allowed, len(database))
-    found = min(rows.shape[1], len(candidates))
+    k = min(rows.shape[1], len(candidates))
     for q, query in enumerate(queries):
         all_distances = _distances(query, database[candidates])
-        order = np.argsort(all_distances, kind="stable")[:found]
-        distances[q, :found] = all_distances[order]
-        rows[q, :found] = candidates[order]
-    distances[:, found:] = _PADDING
-    rows[:, found:] = _PADDING
+        order = np.argsort(all_distances, kind="stable")[:k]
+        distances[q, :k], rows[q, :k] = all_distances[order], candidates[order]
 
 
 def hamming_within_count(
@@ -100,19 +98,19 @@ class HammingHits:
         n_threads: int,
     ) -> None:
         candidates = _candidates(allowed, len(database))
-        self._found = []
+        self._hits = []
         for query in queries:
             distances = _distances(query, database[candidates])
             hits = np.flatnonzero(distances <= radius)
             hits = hits[np.argsort(distances[hits], kind="stable")]
-            self._found.append((distances[hits], candidates[hits]))
+            self._hits.append((distances[hits], candidates[hits]))
 
     def counts(self, counts: IdArray) -> None:
-        counts[:] = [len(rows) for _, rows in self._found]
+        counts[:] = [len(rows) for _, rows in self._hits]
 
     def write(self, distances: DistanceArray, rows: IdArray) -> None:
-        if self._found:
-            distances[:], rows[:] = map(np.concatenate, zip(*self._found, strict=True))
+        if self._hits:
+            distances[:], rows[:] = map(np.concatenate, zip(*self._hits, strict=True))
 
 
 @np.errstate(over="ignore")
@@ -151,15 +149,16 @@ def bit_sums(
             sums[q, start : start + step] = _sum_by_lanes(chosen)
 
 
-def _sum_by_lanes(terms: Float32Array) -> Float32Array:
-    """Add up each row: 16 sums side by side, then halves added to halves."""
-    padded = np.pad(terms, ((0, 0), (0, -terms.shape[1] % _LANES)))
-    parts = padded.reshape(len(terms), padded.shape[1] // _LANES, _LANES)
-    with np.errstate(over="ignore", invalid="ignore"):
-        total: Float32Array = np.cumsum(parts, axis=1, dtype=np.float32)[:, -1]
-        while total.shape[1] > 1:
-            low, high = np.split(total, 2, axis=1)
-            total = low + high
+@np.errstate(over="ignore", invalid="ignore")
+def _sum_by_lanes(terms: NDArray[_Float]) -> NDArray[_Float]:
+    """Add up each row: 16 sums from zero, side by side, then halves added to halves."""
+    n, width = terms.shape
+    padded = np.pad(terms, ((0, 0), (_LANES, -width % _LANES)))
+    parts = padded.reshape(n, padded.shape[1] // _LANES, _LANES)
+    total: NDArray[_Float] = np.cumsum(parts, axis=1, dtype=terms.dtype)[:, -1]
+    while total.shape[1] > 1:
+        low, high = np.split(total, 2, axis=1)
+        total = low + high
     return total[:, 0]
 
 
@@ -213,10 +212,10 @@ def int8_distances(
     """
     for q, query in enumerate(queries):
         chosen = np.maximum(rows[q], 0)
-        each = np.repeat(blocks[chosen], INT8_BLOCK, axis=1)[:, : values.shape[1]]
-        D = values[chosen].astype(np.float32) * each[..., 0] + each[..., 1]
-        found = _exact(query, D.astype(np.float64), metric)
-        distances[q] = np.where(rows[q] < 0, np.inf, found)
+        block = np.repeat(blocks[chosen], INT8_BLOCK, axis=1)[:, : values.shape[1]]
+        D = values[chosen].astype(np.float32) * block[..., 0] + block[..., 1]
+        exact = _exact(query, D.astype(np.float64), metric)
+        distances[q] = np.where(rows[q] < 0, np.inf, exact)
 
 
 def first_pairs(
@@ -236,29 +235,17 @@ def first_pairs(
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _exact(query: Float64Array, D: Float64Array, metric: int) -> Float32Array:
     if metric == EUCLIDEAN:
-        found = np.sqrt(_row_sums(np.square(query - D)))
+        exact = np.sqrt(_sum_by_lanes(np.square(query - D)))
     elif metric == DOT:
-        found = -_row_sums(query * D)
+        exact = -_sum_by_lanes(query * D)
     else:
-        squares = _row_sums(np.square(D))
-        lengths = np.sqrt(_row_sums(np.square(query[None]))) * np.sqrt(squares)
-        found = np.where(lengths > 0, 1.0 - _row_sums(query * D) / lengths, 1.0)
-        found[~np.isfinite(squares)] = np.nan
-    found[~np.isfinite(found)] = np.nan
-    return found.astype(np.float32)
-
-
-def _row_sums(terms: Float64Array) -> Float64Array:
-    """Add up each row: 16 sums side by side, then halves added to halves."""
-    n, d = terms.shape
-    # The first row of 16 is where the sums start.
-    padded = np.pad(terms, ((0, 0), (_LANES, -d % _LANES)))
-    parts = padded.reshape(n, padded.shape[1] // _LANES, _LANES)
-    total: Float64Array = np.cumsum(parts, axis=1)[:, -1]
-    while total.shape[1] > 1:
-        low, high = np.split(total, 2, axis=1)
-        total = low + high
-    return total[:, 0]
+        squares = _sum_by_lanes(np.square(D))
+        lengths = np.sqrt(_sum_by_lanes(np.square(query[None]))) * np.sqrt(squares)
+        products = _sum_by_lanes(query * D)
+        exact = np.where(lengths > 0, 1.0 - products / lengths, 1.0)
+        exact[~np.isfinite(squares)] = np.nan
+    exact[~np.isfinite(exact)] = np.nan
+    return np.asarray(exact, np.float32)
 
 
 class MultiIndexTables(NamedTuple):
@@ -320,9 +307,8 @@ def multi_index_topk(
         done[q] = search.run(n_bits, budget)
         work[q] = search.work
         if done[q]:
-            found = sorted(search.found)[:k]
-            for rank, (distance, row) in enumerate(found):
-                distances[q, rank], rows[q, rank] = distance, row
+            for rank, pair in enumerate(sorted(search.pairs)[:k]):
+                distances[q, rank], rows[q, rank] = pair
 
 
 def multi_index_nearest(
@@ -340,9 +326,9 @@ def multi_index_nearest(
         search = _Search(tables, query, None, 1)
         done[q] = search.run(8 * queries.shape[1], budget)
         work[q] = search.work
-        found = sorted(search.found) if done[q] else []
-        distances[q], rows[q] = found[0] if found else (-1, -1)
-        ties[q] = sum(each[0] == found[0][0] for each in found)
+        pairs = sorted(search.pairs) if done[q] else []
+        distances[q], rows[q] = pairs[0] if pairs else (-1, -1)
+        ties[q] = sum(pair[0] == pairs[0][0] for pair in pairs)
 
 
 class RangeHits:
@@ -356,25 +342,25 @@ class RangeHits:
         n_threads: int,
     ) -> None:
         searches = [_Search(tables, query, allowed, None) for query in queries]
-        self._done = [each.run(radius, budget) for each in searches]
-        self._work = [each.work for each in searches]
-        self._found = [
-            sorted(pair for pair in each.found if pair[0] <= radius) if done else []
-            for each, done in zip(searches, self._done, strict=True)
+        self._done = [search.run(radius, budget) for search in searches]
+        self._work = [search.work for search in searches]
+        self._pairs = [
+            sorted(pair for pair in search.pairs if pair[0] <= radius) if done else []
+            for search, done in zip(searches, self._done, strict=True)
         ]
 
     def counts(self, counts: IdArray, work: IdArray, done: NDArray[np.uint8]) -> None:
-        counts[:] = [len(each) for each in self._found]
+        counts[:] = [len(pairs) for pairs in self._pairs]
         work[:], done[:] = np.reshape(self._work, (-1, 2)), self._done
 
     def write(self, distances: DistanceArray, rows: IdArray) -> None:
-        every = [pair for found in self._found for pair in found]
-        distances[:] = [pair[0] for pair in every]
-        rows[:] = [pair[1] for pair in every]
+        every = [pair for pairs in self._pairs for pair in pairs]
+        distances[:] = [distance for distance, _ in every]
+        rows[:] = [row for _, row in every]
 
 
 class _Search:
-    """Search of one query; `found` are pairs of a distance and a row."""
+    """Search of one query; `pairs` are distances and rows that it found."""
 
     def __init__(
         self,
@@ -395,7 +381,7 @@ class _Search:
             int("".join(map(str, bits[a:b])), 2) for a, b in pairwise(tables.cuts)
         ]
         self.work = [0, 0]
-        self.found: list[tuple[int, int]] = []
+        self.pairs: list[tuple[int, int]] = []
 
     def run(self, bound: int, budget: Budget) -> bool:
         """Look up until nothing nearer can be found; False where that costs more."""
@@ -408,7 +394,7 @@ class _Search:
                 return False
             if not self._look_up(number, _patterns(length, flips), budget):
                 return False
-            near = sorted(pair[0] for pair in self.found)
+            near = sorted(pair[0] for pair in self.pairs)
             if self._k is not None and len(near) >= self._k:
                 bound = near[self._k - 1]
         raise AssertionError("a search ends when all flips are done")
@@ -442,7 +428,7 @@ class _Search:
             rows = self._tables.rows[number, begin:end]
             new = rows[~self._seen[rows]]
             self._seen[new] = True
-            self.found += zip(self._distances[new].tolist(), new.tolist(), strict=True)
+            self.pairs += zip(self._distances[new].tolist(), new.tolist(), strict=True)
         return True
 
     def _buckets(self, number: int, values: IdArray) -> tuple[IdArray, IdArray]:
@@ -453,8 +439,8 @@ class _Search:
 
 def _patterns(length: int, flips: int) -> NDArray[np.int64]:
     """Return all numbers with so many of the lowest bits set, in order."""
-    each: Iterator[tuple[int, ...]] = combinations(range(length), flips)
-    return np.sort(np.array([sum(1 << bit for bit in c) for c in each], np.int64))
+    sets = combinations(range(length), flips)
+    return np.sort(np.array([sum(1 << bit for bit in bits) for bits in sets], np.int64))
 
 
 class PairJoin:

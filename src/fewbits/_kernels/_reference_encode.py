@@ -8,6 +8,7 @@ float32, and the order in which stages follow each other is part of the definiti
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,17 +145,6 @@ def hadamard_scores(
             scores[start : start + step, first:last] = total
 
 
-def hadamard_encode(
-    X: Float32Array,
-    weights: Float32Array,
-    bias: Float32Array,
-    zero_bit: int,
-    codes: CodeArray,
-    n_threads: int,
-) -> None:
-    _encode(X, codes, zero_bit, hadamard_scores, weights, bias, n_threads)
-
-
 def circulant_scores(
     X: Float32Array,
     diagonal: Float32Array,
@@ -181,20 +171,6 @@ def circulant_scores(
                 scores[start : start + step, first:last] = total
 
 
-def circulant_encode(
-    X: Float32Array,
-    diagonal: Float32Array,
-    roots: Float32Array,
-    spectra: Float32Array,
-    bias: Float32Array,
-    zero_bit: int,
-    codes: CodeArray,
-    n_threads: int,
-) -> None:
-    arrays = diagonal, roots, spectra, bias
-    _encode(X, codes, zero_bit, circulant_scores, *arrays, n_threads)
-
-
 def bilinear_scores(
     X: Float32Array,
     left: Float32Array,
@@ -214,18 +190,6 @@ def bilinear_scores(
         whole = _product(half.transpose(0, 2, 1), left).reshape(len(rows), b2 * b1)
         with np.errstate(all="ignore"):
             scores[start : start + step] = whole[:, : len(bias)] + bias
-
-
-def bilinear_encode(
-    X: Float32Array,
-    left: Float32Array,
-    right: Float32Array,
-    bias: Float32Array,
-    zero_bit: int,
-    codes: CodeArray,
-    n_threads: int,
-) -> None:
-    _encode(X, codes, zero_bit, bilinear_scores, left, right, bias, n_threads)
 
 
 def block_scores(
@@ -252,19 +216,24 @@ def block_scores(
         scores[:, bits] = total
 
 
-def block_encode(
-    X: Float32Array,
-    features: NDArray[np.int32],
-    feature_starts: IdArray,
-    bit_starts: IdArray,
-    weights: Float32Array,
-    bias: Float32Array,
-    zero_bit: int,
-    codes: CodeArray,
-    n_threads: int,
-) -> None:
-    maps = features, feature_starts, bit_starts, weights
-    _encode(X, codes, zero_bit, block_scores, *maps, bias, n_threads)
+def _encode(score: Callable[..., None], X: Float32Array, *arguments: Any) -> None:
+    """Pack the signs of scores, block by block.
+
+    `arguments` are those of `score` up to bias, then zero_bit, codes and n_threads.
+    """
+    *arrays, bias, zero_bit, codes, n_threads = arguments
+    step = max(1, _BLOCK // len(bias))
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        scores = np.empty((len(rows), len(bias)), np.float32)
+        score(rows, *arrays, bias, scores, n_threads)
+        codes[start : start + step] = np.packbits(_bits(scores, zero_bit), axis=1)
+
+
+hadamard_encode = partial(_encode, hadamard_scores)
+circulant_encode = partial(_encode, circulant_scores)
+bilinear_encode = partial(_encode, bilinear_scores)
+block_encode = partial(_encode, block_scores)
 
 
 def _product(Z: Float32Array, weights: Float32Array) -> Float32Array:
@@ -273,24 +242,6 @@ def _product(Z: Float32Array, weights: Float32Array) -> Float32Array:
     for k, row in enumerate(weights):
         total = fused_multiply_add(Z[:, :, k, None], row, total)
     return total
-
-
-def _encode(
-    X: Float32Array,
-    codes: CodeArray,
-    zero_bit: int,
-    score: Callable[..., None],
-    *arguments: Any,
-) -> None:
-    """Pack the signs of scores, block by block; `arguments` end in bias and threads."""
-    *arrays, bias, n_threads = arguments
-    step = max(1, _BLOCK // len(bias))
-    for start in range(0, len(X), step):
-        rows = X[start : start + step]
-        scores = np.empty((len(rows), len(bias)), np.float32)
-        score(rows, *arrays, bias, scores, n_threads)
-        bits = scores >= 0 if zero_bit else scores > 0
-        codes[start : start + step] = np.packbits(bits, axis=1)
 
 
 def _times_blocks(Z: Float32Array, weights: Float32Array) -> Float32Array:
@@ -328,8 +279,8 @@ def additive_scores(
     See additive.hpp. `scores` and `sums` are overwritten.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for each, beside in zip(scores, sums, strict=True):
-            _descend(each, beside, gram, n_rounds, np.float32(tolerance))
+        for row, row_sums in zip(scores, sums, strict=True):
+            _descend(row, row_sums, gram, n_rounds, np.float32(tolerance))
 
 
 def _descend(
@@ -344,12 +295,12 @@ def _descend(
     for turn in range(n_rounds):
         if turn:
             along, squared = (
-                np.cumsum(each * bits, dtype=np.float64)[-1] for each in (scores, sums)
+                np.cumsum(row * bits, dtype=np.float64)[-1] for row in (scores, sums)
             )
-            found = np.float32(squared / along)
-            if not (along > 0 and 0 < found <= np.finfo(np.float32).max):
+            factor = np.float32(squared / along)
+            if not (along > 0 and 0 < factor <= np.finfo(np.float32).max):
                 break
-            scale = found
+            scale = factor
         for _ in range(_MOST_CHANGES * len(bits)):
             gains = bits * (scale * scores - sums) + diagonal
             best = np.fmin.reduce(gains)

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import whole_number
 from fewbits._labels import as_classes, as_label_rows
 from fewbits._typing import Array, CodeArray, IdArray
-from fewbits.codes import as_codes
-from fewbits.errors import ArgumentError, CodeError
+from fewbits.codes import as_codes, check_unused
+from fewbits.errors import ArgumentError
 
 
 def check_codes(codes: CodeArray, n_bits: int) -> CodeArray:
@@ -17,17 +17,8 @@ def check_codes(codes: CodeArray, n_bits: int) -> CodeArray:
     codes = as_codes(codes, n_bits=whole_number(n_bits, "n_bits"))
     if not len(codes):
         raise ArgumentError("need at least one code, got none")
-    padding = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
-    if (codes[:, -1] & padding).any():
-        raise CodeError(f"codes have bits set beyond the {n_bits} that were given")
+    check_unused(codes, n_bits, "codes")
     return codes
-
-
-def check_share(value: float, name: str) -> float:
-    """Return a number between 0 and 1, both excluded."""
-    if not 0 < value < 1:
-        raise ArgumentError(f"{name} must lie between 0 and 1, got {value}")
-    return float(value)
 
 
 def sampled_rows(n: int, size: int, rng: np.random.Generator) -> IdArray | slice:

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_rate
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
-from fewbits.analysis._codes import Members, check_codes, check_share, read_members
+from fewbits.analysis._codes import Members, check_codes, read_members
 from fewbits.analysis.bits import DistanceHistogram
 from fewbits.codes import hamming_distances, unpack
 from fewbits.errors import ArgumentError
@@ -65,8 +66,7 @@ class CodeBound:
     gaps: DistanceArray = field(repr=False)
     widths: DistanceArray = field(repr=False)
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     @property
     def min_inter(self) -> int:
@@ -173,7 +173,7 @@ def code_bound(
     (array([ 0, 15], dtype=uint8), 4, 1, 4.0)
     """
     codes = check_codes(codes, n_bits)
-    coverage = check_share(coverage, "coverage")
+    check_rate(coverage, "coverage")
     members = read_members(labels, len(codes))
     if len(members.classes) < 2:
         raise ArgumentError(
@@ -202,7 +202,7 @@ def code_bound(
         intra=DistanceHistogram(within, len(distances), exact=True),
         low_inter=n_bits - _reached(counts[::-1], coverage),
         high_intra=_reached(within, coverage),
-        coverage=coverage,
+        coverage=float(coverage),
         nearest=nearest,
         gaps=gaps,
         widths=np.maximum.reduceat(distances, firsts),

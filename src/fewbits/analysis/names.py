@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_bits, check_count
+from fewbits._checks import check_bits, check_count, check_rate
 from fewbits._labels import as_classes
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._codes import check_codes, check_share
+from fewbits.analysis._codes import check_codes
 from fewbits.errors import ArgumentError
 
 __all__ = [
@@ -109,8 +109,7 @@ class Proposals:
     min_share: float = 0
     n_groups: int | None = None
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
 
 def name_bits(
@@ -225,35 +224,18 @@ def propose_names(
     there times `prior`, and ``a``, the sum over all words. With ``y`` the count of the
     word on a side and ``n`` that of all words there, the log-odds of the side are
     ``log((y + a_w) / (n + a - y - a_w))``, their variance is about ``1 / (y + a_w)``,
-    and ``z`` is the difference between the sides over its standard error. A prior of
-    about a tenth finds most: a word that is on one side only has a variance of
-    ``1 / a_w`` on the other, however frequent it is.
+    and ``z`` is the difference between the sides over its standard error. A word that
+    is proposed for a side is also carried by a larger share of its items. P values are
+    two-sided and normal, times the number of words and bits (Bonferroni).
 
-    These are odds among words. A word that is proposed for a side is also carried by a
-    larger share of its items, which need not follow where texts of the sides differ in
-    length.
-
-    P values are two-sided and normal, times the number of words and bits (Bonferroni).
-    They take items as independent: near-duplicates make them too small, and so do
-    classes whose items have like codes and like words.
-
-    With `groups` the variance is robust to that. By the delta method, an item on side
-    ``s`` with ``m`` words counted, which has the word (``y`` = 1) or not, moves the
-    log-odds of its side by ``(y - p m) / (N p (1 - p))``, with ``N = n + a`` and ``p =
-    (y_s + a_w) / N``. These are summed within each of K groups, over both sides and
-    with the sign of the side, then squared, summed over the groups, and multiplied with
-    ``K / (K - 1)`` (Cameron and Miller). The variance is never below that of
-    independent items, and ``z`` is one of Student's t with K - 1 degrees of freedom,
-    where K counts the groups with words.
-
-    That variance is too small where few groups have a word and all of them lie on one
-    side, as five do by chance in one bit of sixteen: they do not differ then. So a word
-    must also pass a score test, for which groups take their sides at random: the
-    difference of the shares of the word among all words, over the root of the sum of
-    squares of what each group contributes to it, where all have the same share. That
-    hardly exceeds the root of the number of such groups, so that its p value cannot be
-    corrected for many tests; it must be at most .001 as it is, which takes about eleven
-    groups. Of other words the p value is 1.
+    With `groups` the variance is that between groups (Cameron and Miller), where an
+    item on side ``s`` with ``m`` words counted, which has the word (``y`` = 1) or not,
+    moves the log-odds by ``(y - p m) / (N p (1 - p))``, ``N = n + a`` and ``p = (y_s +
+    a_w) / N``. It is never below that of independent items, and ``z`` is one of
+    Student's t with K - 1 degrees of freedom, where K counts the groups with words.
+    That variance is too small where the few groups with a word all lie on one side, so
+    a word must also pass a score test, for which groups take their sides at random, at
+    .001, which takes about eleven groups. Of other words the p value is 1.
 
     References
     ----------
@@ -279,7 +261,7 @@ def propose_names(
         raise ArgumentError(f"need one text for each of {len(codes)} codes")
     n_words = check_count(n_words, "n_words")
     min_items = check_count(min_items, "min_items")
-    significance = check_share(significance, "significance")
+    check_rate(significance, "significance")
     if not 0 <= min_share < 1:
         raise ArgumentError(f"min_share must lie in [0, 1), got {min_share}")
     if not prior > 0 or not np.isfinite(prior):
@@ -350,7 +332,7 @@ def propose_names(
             scales, product = np.zeros(counts.shape), weighted * (totals - weighted)
             np.divide(totals, product, out=scales, where=product > 0)
             expected = weighted / np.maximum(totals, 1)
-            robust = _by_bit(word_groups, values, scales, expected)
+            robust = word_groups.squares(values, scales, expected)
             z /= np.sqrt(np.maximum(variance, robust))
             # The variance between groups is too small where the few groups with a word
             # all lie on one side: they do not differ then. So the difference of shares
@@ -358,7 +340,7 @@ def propose_names(
             counted = np.maximum(counts.sum(axis=1, keepdims=True), 1)
             pooled = counts.sum(axis=0) / np.maximum(counts.sum(axis=(0, 1)), 1)
             scales = np.broadcast_to(1 / counted, counts.shape)
-            squares = _by_bit(word_groups, values, scales, np.stack([pooled, pooled]))
+            squares = word_groups.squares(values, scales, np.stack([pooled, pooled]))
             gap = np.abs(ones / counted[1] - zeros / counted[0])
             score = np.zeros(z.shape)
             np.divide(gap, np.sqrt(squares), out=score, where=squares > 0)
@@ -445,35 +427,35 @@ class _WordGroups(NamedTuple):
         """Sum the squares of what the groups contribute to a difference of sides.
 
         An item on side ``s`` with ``m`` words contributes ``scales[s] * (y - shares[s]
-        * m)``, with a minus on side 0; ``y`` is 1 if it has the word. `scales` and
-        `shares` are of shape (2, n_words), the result of shape (n_words,).
+        * m)``, with a minus on side 0; ``y`` is 1 if it has the word. `values` are
+        (n, n_bits), `scales` and `shares` (2, n_words, n_bits).
         """
-        n_words = scales.shape[1]
-        first = np.bincount(self.entries, values[self.items], len(self.words))
+        squares = np.empty(scales.shape[1:])
         total = np.bincount(self.entries, minlength=len(self.words))
-        counted = scales[1, self.words] * first - scales[0, self.words] * (
-            total - first
-        )
-        ones = np.bincount(self.members, self.lengths * values)
-        zeros = np.bincount(self.members, self.lengths * (1 - values.astype(np.int8)))
-        a, b = scales[1] * shares[1], scales[0] * shares[0]
 
         def by_word(weights: FloatArray) -> FloatArray:
-            return np.bincount(self.words, weights, n_words).astype(np.float64)
+            return np.bincount(self.words, weights, len(squares)).astype(np.float64)
 
-        # Only few groups have a word, so the square of `counted - expected` is written
-        # out: what was expected has its sum over all groups in closed form.
-        result = (
-            by_word(counted**2)
-            - 2 * a * by_word(counted * ones[self.groups])
-            + 2 * b * by_word(counted * zeros[self.groups])
-            + a**2 * (ones @ ones)
-            - 2 * a * b * (ones @ zeros)
-            + b**2 * (zeros @ zeros)
-        )
+        for bit, column in enumerate(values.T):
+            scale, share = scales[:, :, bit], shares[:, :, bit]
+            first = np.bincount(self.entries, column[self.items], len(self.words))
+            counted = scale[1, self.words] * first
+            counted -= scale[0, self.words] * (total - first)
+            ones = np.bincount(self.members, self.lengths * column)
+            zeros = np.bincount(self.members, self.lengths * (1 - column.astype(int)))
+            a, b = scale[1] * share[1], scale[0] * share[0]
+            # Only few groups have a word, so the square of `counted - expected` is
+            # written out: what was expected has its sum over all groups in closed form.
+            squares[:, bit] = (
+                by_word(counted**2)
+                - 2 * a * by_word(counted * ones[self.groups])
+                + 2 * b * by_word(counted * zeros[self.groups])
+                + a**2 * (ones @ ones)
+                - 2 * a * b * (ones @ zeros)
+                + b**2 * (zeros @ zeros)
+            )
         correction = self.n_groups / (self.n_groups - 1)
-        squares: FloatArray = np.maximum(result, 0) * correction
-        return squares
+        return np.asarray(np.maximum(squares, 0) * correction)
 
 
 def _log_odds(counts: FloatArray) -> FloatArray:
@@ -482,16 +464,3 @@ def _log_odds(counts: FloatArray) -> FloatArray:
     odds = np.divide(counts, others, out=np.ones(counts.shape), where=others > 0)
     result: FloatArray = np.log(odds)
     return result
-
-
-def _by_bit(
-    groups: _WordGroups,
-    values: NDArray[np.uint8],
-    scales: FloatArray,
-    shares: FloatArray,
-) -> FloatArray:
-    columns = [
-        groups.squares(values[:, bit], scales[:, :, bit], shares[:, :, bit])
-        for bit in range(values.shape[1])
-    ]
-    return np.stack(columns, axis=1)

@@ -1,8 +1,7 @@
 """Classic descriptors of images, concatenated, and the words they are counted by."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import safe_open
 
-from fewbits._artefacts import tensor_bytes
+from fewbits._artefacts import read_tensors, tensor_bytes
 from fewbits._files import atomic_write
 from fewbits._images import PIXEL_RULE
 from fewbits.backbones._base import Backbone, Progress
@@ -33,7 +31,7 @@ from fewbits.backbones._descriptors import (
     self_similarity,
 )
 from fewbits.backbones._features import HOW_TO_LEARN, cache_folder, kept_path
-from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, MissingDataError
+from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
 
 _RULE = "GIST, PHOG, self-similarity and SIFT words, version 1"
 #: (words, length of a descriptor) of each kind.
@@ -54,47 +52,6 @@ _ROUNDS = 10
 _FORMAT = "fewbits-classic-vocabulary-1"
 
 
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
-    """The words of each kind of local descriptor.
-
-    Attributes
-    ----------
-    words : dict
-        For each kind in `SHAPES`, an ndarray of that shape, dtype float32.
-    """
-
-    words: dict[str, NDArray[np.float32]]
-
-    @cached_property
-    def checksum(self) -> str:
-        """SHA-256 of the words."""
-        digest = hashlib.sha256()
-        for kind in _SHAPES:
-            digest.update(self.words[kind].astype("<f4").tobytes())
-        return digest.hexdigest()
-
-    def write(self, path: str | Path) -> None:
-        """Write the words, all of them or nothing."""
-        metadata = {"format": _FORMAT, "sha256": self.checksum}
-        with atomic_write(path) as file:
-            file.write(tensor_bytes(self.words, metadata))
-
-    @property
-    def id(self) -> str:
-        return "classic-" + self.checksum[:8]
-
-    def histograms(
-        self, kind: str, grey: NDArray[np.uint8]
-    ) -> list[NDArray[np.float64]]:
-        """Return the levels 1, 4, 16 of how often each word occurs."""
-        local, words = _DESCRIBE[kind](grey), self.words[kind]
-        numbers = nearest(local.vectors, words)
-        return pyramid(
-            cell_histograms(numbers, local.places, grey.shape, len(words), _SIDE)
-        )
-
-
 @final
 class ClassicDescriptors(Backbone):
     """Image to 22,860 floats: the low-level features of classemes and PiCoDes.
@@ -108,16 +65,24 @@ class ClassicDescriptors(Backbone):
     Images are scaled to 256 pixels on the longer side. An image has the same features
     whatever else is extracted with it.
 
+    Parameters
+    ----------
+    words : mapping of str to ndarray, dtype float32
+        Those of ``ssim``, (300, 30), and of ``sift``, (500, 128).
+
     Attributes
     ----------
     id : str
-        ``classic-`` and the first 8 digits of the vocabulary's checksum:
-        `fewbits.backbones.load` finds a learnt vocabulary by it.
+        ``classic-`` and the first 8 digits of the words' checksum:
+        `fewbits.backbones.load` finds those that were learnt by it.
+    words : dict of str to ndarray
     parts : mapping of str to slice
         The columns of each part, such as ``gist``, ``phog180-16`` and ``sift-4``.
 
     Raises
     ------
+    ArgumentError
+        When `words` have other shapes or dtypes.
     MissingExtraError
         When the packages of the extra ``classic`` are not installed.
 
@@ -136,10 +101,19 @@ class ClassicDescriptors(Backbone):
     kind: ClassVar[str] = "images"
     parts: ClassVar[MappingProxyType[str, slice]] = MappingProxyType(_PARTS)
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, words: Mapping[str, NDArray[np.float32]]) -> None:
         opencv()
-        self._vocabulary = vocabulary
-        self.id = vocabulary.id
+        digest = hashlib.sha256()
+        for kind, shape in _SHAPES.items():
+            if words[kind].shape != shape or words[kind].dtype != np.float32:
+                raise ArgumentError(
+                    f"words of {kind} must be float32 {shape}, got "
+                    f"{words[kind].dtype} {words[kind].shape}"
+                )
+            digest.update(words[kind].astype("<f4").tobytes())
+        self.words = {kind: words[kind] for kind in _SHAPES}
+        self._checksum = digest.hexdigest()
+        self.id = "classic-" + self._checksum[:8]
         self.n_features = _ENDS[-1]
 
     @classmethod
@@ -213,9 +187,9 @@ class ClassicDescriptors(Backbone):
             )
             centres = means.fit(words[kind]).cluster_centers_
             words[kind] = centres.astype(np.float32, copy=False)
-        vocabulary = Vocabulary(words)
-        keep_vocabulary(vocabulary)
-        return cls(vocabulary)
+        learnt = cls(words)
+        learnt.save(kept_path(learnt.id))
+        return learnt
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -228,17 +202,25 @@ class ClassicDescriptors(Backbone):
         OSError
             When there is no such file, or it may not be read.
         """
-        return cls(_read_vocabulary(path))
+        metadata, words = read_tensors(path, "vocabulary", _FORMAT)
+        try:
+            loaded = cls(words)
+        except (ArgumentError, KeyError) as error:
+            raise ArtefactError(f"{path} is damaged: {error}") from error
+        if loaded._checksum != metadata.get("sha256"):
+            raise ArtefactError(f"{path} is damaged: its checksum does not match")
+        return loaded
 
     def save(self, path: str | Path) -> None:
         """Write the words to a ``.safetensors`` file, all of them or nothing."""
-        self._vocabulary.write(path)
+        metadata = {"format": _FORMAT, "sha256": self._checksum}
+        with atomic_write(path) as file:
+            file.write(tensor_bytes(self.words, metadata))
 
     @cached_property
     def fingerprint(self) -> str:
-        return hashlib.sha256(
-            f"{PIXEL_RULE}, {_RULE} {self._vocabulary.checksum}".encode()
-        ).hexdigest()
+        rules = f"{PIXEL_RULE}, {_RULE} {self._checksum}"
+        return hashlib.sha256(rules.encode()).hexdigest()
 
     def extract(
         self, items: Sequence[Any], *, progress: Progress | None = None
@@ -249,8 +231,15 @@ class ClassicDescriptors(Backbone):
             rgb = as_image(item)
             grey = as_grey(rgb)
             parts = [colour_gist(rgb), *phog(grey)]
-            for kind in _SHAPES:
-                parts += self._vocabulary.histograms(kind, grey)
+            for kind, words in self.words.items():
+                # The levels 1, 4, 16 of how often each word occurs.
+                local = _DESCRIBE[kind](grey)
+                numbers = nearest(local.vectors, words)
+                parts += pyramid(
+                    cell_histograms(
+                        numbers, local.places, grey.shape, len(words), _SIDE
+                    )
+                )
             return np.concatenate(parts).astype(np.float32)
 
         for row, values in enumerate(for_each(describe, items, progress)):
@@ -267,48 +256,12 @@ def nearest(
     return numbers
 
 
-def _read_vocabulary(path: str | Path) -> Vocabulary:
-    """Return what `Vocabulary.write` wrote."""
-    with open(path, "rb"):  # the errors of the system, rather than those of safetensors
-        pass
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            if (stated := metadata.get("format", "none")) != _FORMAT:
-                raise ArtefactError(
-                    f"{path} holds no vocabulary that this version reads: its format "
-                    f"is {stated!r}, expected {_FORMAT!r}"
-                )
-            words = {kind: file.get_tensor(kind) for kind in _SHAPES}
-    except FewbitsError:
-        raise
-    except Exception as error:  # whatever safetensors and NumPy make of broken headers
-        raise ArtefactError(f"{path} is not a vocabulary: {error}") from error
-    for kind, shape in _SHAPES.items():
-        if words[kind].shape != shape or words[kind].dtype != np.float32:
-            raise ArtefactError(
-                f"{path} is damaged: words of {kind} must be float32 {shape}, got "
-                f"{words[kind].dtype} {words[kind].shape}"
-            )
-    vocabulary = Vocabulary(words)
-    if vocabulary.checksum != metadata.get("sha256"):
-        raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    return vocabulary
-
-
-def keep_vocabulary(vocabulary: Vocabulary) -> None:
-    """Write the words where `fewbits.backbones.load` finds them."""
-    path = kept_path(vocabulary.id)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    vocabulary.write(path)
-
-
-def kept_vocabulary(name: str) -> Vocabulary:
-    """Return the vocabulary of that id."""
+def kept_descriptors(name: str) -> ClassicDescriptors:
+    """Return the descriptors of that id, with words that were learnt here."""
     path = kept_path(name)
     if not path.is_file():
         raise MissingDataError(f"there is no vocabulary {path}: {HOW_TO_LEARN}")
-    vocabulary = _read_vocabulary(path)
-    if vocabulary.id != name:
-        raise ArtefactError(f"{path} holds another vocabulary, {vocabulary.id}")
-    return vocabulary
+    descriptors = ClassicDescriptors.load(path)
+    if descriptors.id != name:
+        raise ArtefactError(f"{path} holds another vocabulary, {descriptors.id}")
+    return descriptors

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fewbits._extras import missing_extra
 from fewbits._images import open_rgb
 from fewbits._kernels import num_threads
+from fewbits._spans import spans
 from fewbits.backbones._base import Progress
 
 _LONGEST = 256
@@ -52,24 +53,14 @@ _threads_outside = 1
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Local:
-    """Descriptors of an image and where they are.
-
-    Attributes
-    ----------
-    vectors : ndarray of shape (n, length), dtype float32
-    places : two ndarrays of shape (n,)
-        Row and column of the pixel in the middle of each region.
-    """
+    """Descriptors of an image, and the pixels in the middle of their regions."""
 
     vectors: NDArray[np.float32]
     places: _Places
 
 
 def as_image(item: Any) -> NDArray[np.uint8]:
-    """Return an image of any kind as uint8 (height, width, 3), its longer side 256.
-
-    The shape stays, except that no side gets fewer than 32 pixels.
-    """
+    """Return an image of any kind as uint8, its longer side 256, no side below 32."""
     image = open_rgb(item)
     from PIL.Image import Resampling
 
@@ -102,10 +93,7 @@ def colour_gist(rgb: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def _even_contrast(rgb: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return the logarithm of the image, its local mean 0, its local contrast about 1.
-
-    A channel of one value becomes exactly zero.
-    """
+    """Return the logarithm of the image, of local mean 0 and local contrast about 1."""
     cv2 = opencv()
     small = cv2.resize(rgb, (_GIST_SIDE, _GIST_SIDE), interpolation=cv2.INTER_AREA)
     framed = cv2.copyMakeBorder(small, *(4 * [_BORDER]), cv2.BORDER_REFLECT)
@@ -202,10 +190,7 @@ def self_similarity(grey: NDArray[np.uint8]) -> Local:
 def _best_matches(
     small: NDArray[np.uint8],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the least squared difference in each bin, and the largest next door.
-
-    Of shapes (30, rows of the grid, columns of the grid) and (rows, columns).
-    """
+    """Return the least squared difference in each bin, and the largest next door."""
     cv2 = opencv()
     height, width = small.shape
     wide = cv2.copyMakeBorder(small, *(4 * [_RADIUS]), cv2.BORDER_REFLECT)
@@ -250,10 +235,7 @@ def cell_histograms(
     side: int,
     weights: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float64]:
-    """Return how often each word occurs in each cell, of shape (side, side, n_words).
-
-    Words are numbers of shape (n,), at the rows and columns of pixels in an image.
-    """
+    """Return how often each word occurs in each cell (side, side, n_words)."""
     (rows, columns), (height, width) = places, shape
     cells = rows * side // height * side + columns * side // width
     counts = np.bincount(cells * n_words + words, weights, side * side * n_words)
@@ -261,10 +243,7 @@ def cell_histograms(
 
 
 def pyramid(cells: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return the histograms of the whole, of its quarters, and so on to the cells.
-
-    Each level sums to 1, or is zero where there is nothing.
-    """
+    """Return the histograms of the whole, of its quarters, and so on to the cells."""
     levels = [cells]
     while (side := len(levels[0]) // 2) > 0:
         levels.insert(0, levels[0].reshape(side, 2, side, 2, -1).sum(axis=(1, 3)))
@@ -294,11 +273,11 @@ def for_each(
 ) -> Iterator[Result]:
     """Yield what `function` makes of each item, in order, several at a time."""
     with _one_thread(), ThreadPoolExecutor(num_threads()) as pool:
-        for start in range(0, len(items), _BATCH):
-            stop = min(start + _BATCH, len(items))
-            yield from pool.map(function, [items[row] for row in range(start, stop)])
+        for span in spans(len(items), _BATCH):
+            rows = range(span.start, span.stop)
+            yield from pool.map(function, [items[row] for row in rows])
             if progress is not None:
-                progress(stop, len(items))
+                progress(span.stop, len(items))
 
 
 @contextmanager

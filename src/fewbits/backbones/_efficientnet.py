@@ -97,11 +97,7 @@ def _checkpoint() -> Path:
 
 
 def _network(checkpoint: Path) -> bytes:
-    """Return the network up to its last feature map, converted unless it is cached.
-
-    The input is float32 (n, 3, height, width), the output (n, 1280, height / 32,
-    width / 32).
-    """
+    """Return the network up to its last feature map, converted unless it is cached."""
     digest = hashlib.sha256(checkpoint.read_bytes()).hexdigest()
     path = cache_folder() / f"efficientnet-lite0-{digest[:16]}.onnx"
     network = read_checked(path)
@@ -125,11 +121,9 @@ def _network(checkpoint: Path) -> bytes:
 
 
 class _Graph:
-    """Nodes and weights, added in the order of the network.
+    """Nodes and weights: convolutions with batch normalisation folded in, and ReLU6.
 
-    A chain of convolutions, each with its batch normalisation folded in, and ReLU6.
-    Writing it down spares torch's exporter and its dependencies; torch only reads the
-    checkpoint, without unpickling code.
+    Writing it down spares torch's exporter; torch only reads the checkpoint.
     """
 
     def __init__(self, weights: _Weights) -> None:

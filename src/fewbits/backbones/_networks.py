@@ -14,6 +14,7 @@ from fewbits._extras import missing_extra
 from fewbits._files import atomic_write
 from fewbits._images import PIXEL_RULE, open_rgb
 from fewbits._kernels import num_threads
+from fewbits._spans import spans
 from fewbits.backbones._base import Backbone, Progress
 from fewbits.backbones._features import kept_path
 from fewbits.errors import ArtefactError, MissingDataError, MissingExtraError
@@ -23,11 +24,7 @@ _RULE = "squeezed bilinearly, x / 255, version 1"
 
 
 class NetworkImages(Backbone):
-    """Squeeze each image into a square and run it through a network.
-
-    Images run one by one, several at a time, so that an image has the same features
-    whatever else is extracted with it.
-    """
+    """Squeeze each image into a square and run it alone through a network."""
 
     kind: ClassVar[str] = "images"
     size: int
@@ -51,12 +48,11 @@ class NetworkImages(Backbone):
             return self._row(session, pixels([item], self.size).astype(np.float32))
 
         with ThreadPoolExecutor(num_threads()) as pool:
-            for start in range(0, len(items), _BATCH):
-                stop = min(start + _BATCH, len(items))
-                batch = [items[row] for row in range(start, stop)]
-                features[start:stop] = list(pool.map(row_of, batch))
+            for span in spans(len(items), _BATCH):
+                batch = [items[row] for row in range(span.start, span.stop)]
+                features[span] = list(pool.map(row_of, batch))
                 if progress is not None:
-                    progress(stop, len(items))
+                    progress(span.stop, len(items))
         return features
 
 

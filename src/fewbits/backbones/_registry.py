@@ -59,11 +59,11 @@ def load(name: str) -> Backbone:
                 f"there are several vocabularies: take {' or '.join(ids)}"
             )
         name = ids[0]
-    return read(name)
+    return _read(name)
 
 
 @cache
-def read(name: str) -> Backbone:
+def _read(name: str) -> Backbone:
     """Return the backbone with that id; its packages are imported on first use."""
     if name == "wordllama-256":
         from fewbits.backbones._wordllama import WordLlama
@@ -75,9 +75,9 @@ def read(name: str) -> Backbone:
         size, cells = _EFFICIENTNETS[name]
         return EfficientNetLite0(size, cells=cells)
     if is_kept_id(name, "classic"):
-        from fewbits.backbones._classic import ClassicDescriptors, kept_vocabulary
+        from fewbits.backbones._classic import kept_descriptors
 
-        return ClassicDescriptors(kept_vocabulary(name))
+        return kept_descriptors(name)
     if is_kept_id(name, "onnx"):
         from fewbits.backbones._networks import OnnxImages, kept_network
 

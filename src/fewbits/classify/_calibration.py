@@ -43,8 +43,7 @@ class Calibration:
     shifts: FloatArray
     none: float = 0.0
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def log_odds(self, scores: ArrayLike) -> FloatArray:
         """Return ``log(p(bit = 1) / p(bit = 0))`` for each score.
@@ -171,10 +170,7 @@ class _Loss:
 
 
 def _none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:
-    """Return the logit of no class, where that of a class is the sum over its 1 bits.
-
-    Both leave out ``sum log p(bit = 0)``. A class has prior ``(1 - none) / n_classes``.
-    """
+    """Return the logit of no class; that of a class is the sum over its 1 bits."""
     if not none:
         return np.full((len(z), 1), -np.inf)
     prior = np.log(none) - np.log((1 - none) / n_classes)
@@ -226,16 +222,8 @@ def load_calibration(path: str | Path) -> Calibration:
     metadata, tensors = read_tensors(path, "calibration", _FORMAT)
     if checksum("calibration", tensors) != metadata.get("fingerprint"):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    try:
-        scale, shifts, none = (tensors[name] for name in ("scale", "shifts", "none"))
-        calibration = Calibration(float(scale.item()), shifts, float(none.item()))
-    except (LookupError, ValueError) as error:
-        raise ArtefactError(f"{path} is damaged: {error}") from error
-    # Written so that NaN is refused as well.
-    is_sound = 0 < calibration.scale < np.inf and 0 <= calibration.none < 1
-    if not (is_sound and shifts.ndim == 1 and np.isfinite(shifts).all()):
-        raise ArtefactError(f"{path} is damaged: its numbers are out of range")
-    return calibration
+    scale, shifts, none = (tensors[name] for name in ("scale", "shifts", "none"))
+    return Calibration(float(scale.item()), shifts, float(none.item()))
 
 
 class TopClasses(NamedTuple):
@@ -309,11 +297,8 @@ def top_classes(
 
 
 def _logits(codebook: Codebook, z: FloatArray, none: float) -> FloatArray:
-    """Return a logit for each class, and one for none.
-
-    Those of classes are sums of whole numbers, which are exact in any order: equal
-    codes get equal logits in any batch.
-    """
+    """Return a logit for each class, and one for none."""
+    # Sums of whole numbers are exact in any order: equal codes get equal logits.
     numbers, exponents = whole(z)
     units = np.ldexp(1.0, exponents)
     logits = np.empty((len(z), len(codebook) + 1))

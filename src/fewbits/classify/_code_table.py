@@ -1,16 +1,14 @@
-"""Tables in which decoders look codes up: whole codes, or their parts."""
+"""A table in which decoders look codes up."""
 
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import _kernels
 from fewbits._frozen import Immutable, frozen_array
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.classify._decoded import Answers
 from fewbits.codes import n_bytes
-from fewbits.index.table_files import build_tables
 
 KeyArray = NDArray[np.uint64]
 
@@ -24,14 +22,10 @@ _SPARE = 3  # bits of a bucket's number beyond those that count the codes
 class CodeTable(Immutable):
     """Distinct codes, each under a key that is linear in its bits.
 
-    Each bit has a word of 64 bits, and the key of a code is the XOR of the words of
-    its bits. So the key of a code with some bits flipped is the XOR of its key and the
-    words of these bits: whole balls of codes are looked up without making them. Up to
-    64 bits the words are unit vectors and the key is the code. Beyond, different codes
-    may have the same key: a code that was found must be compared.
-
-    `rows` are, for each distinct code, the first row that has it; `counts` how many
-    have it; `words` those of the bits. `is_exact` says that equal keys are equal codes.
+    Each bit has one of the `words` of 64 bits, and the key of a code is the XOR of
+    those of its bits: whole balls of codes are looked up without making them. Up to 64
+    bits the key is the code (`is_exact`); beyond, a hit must be compared. `rows` are
+    the first rows that have each distinct code, `counts` how many have it.
     """
 
     def __init__(self, codes: CodeArray, n_bits: int) -> None:
@@ -76,45 +70,32 @@ class CodeTable(Immutable):
         """Return the key of each code, a number."""
         return _keys(codes, self._by_byte)
 
-    def find(self, keys: KeyArray) -> IdArray:
-        """Return which of the distinct codes has each key, -1 where none has."""
-        places, entries = self.hits(keys)
-        numbers = np.full(keys.size, -1, np.int64)
-        numbers[places] = entries
-        return numbers.reshape(keys.shape)
-
     def hits(self, keys: KeyArray) -> tuple[IdArray, IdArray]:
         """Return which places in ``keys.ravel()`` hold keys of which codes.
 
         In no particular order; codes as places in `rows`.
         """
         flat = keys.ravel()
-        parts = [
-            self._hits(flat[start : start + BLOCK] * _FACTOR, start)
-            for start in range(0, max(1, len(flat)), BLOCK)
-        ]
-        places, entries = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return places, entries
-
-    def _hits(self, products: KeyArray, offset: int) -> tuple[IdArray, IdArray]:
-        """Walk through the buckets of some keys; most are empty, and cost one byte."""
-        buckets = (products >> self._shift).view(np.int64)
-        places = np.flatnonzero(self._is_filled[buckets])
-        products, buckets = products[places], buckets[places]
-        entries, ends = (
-            self._starts[buckets].astype(np.int64),
-            self._starts[buckets + 1],
-        )
-        entries_found = np.full(len(places), -1, np.int64)
-        walking = np.arange(len(places))
-        while walking.size:
-            same = self._products[entries[walking]] == products[walking]
-            entries_found[walking[same]] = entries[walking[same]]
-            walking = walking[~same]
-            entries[walking] += 1
-            walking = walking[entries[walking] < ends[walking]]
-        is_hit = entries_found >= 0
-        return places[is_hit] + offset, entries_found[is_hit]
+        places, entries = [], []
+        for block in spans(max(1, len(flat)), BLOCK):
+            products = flat[block] * _FACTOR
+            # Most buckets are empty, and cost one byte; the others are walked through.
+            buckets = (products >> self._shift).view(np.int64)
+            filled = np.flatnonzero(self._is_filled[buckets])
+            products, buckets = products[filled], buckets[filled]
+            entry = self._starts[buckets].astype(np.int64)
+            ends = self._starts[buckets + 1]
+            is_hit = np.zeros(len(filled), np.bool_)
+            walking = np.arange(len(filled))
+            while walking.size:
+                same = self._products[entry[walking]] == products[walking]
+                is_hit[walking[same]] = True
+                walking = walking[~same]
+                entry[walking] += 1
+                walking = walking[entry[walking] < ends[walking]]
+            places.append(filled[is_hit] + block.start)
+            entries.append(entry[is_hit])
+        return np.concatenate(places), np.concatenate(entries)
 
 
 def _keys(codes: CodeArray, by_byte: KeyArray | None) -> KeyArray:
@@ -126,37 +107,3 @@ def _keys(codes: CodeArray, by_byte: KeyArray | None) -> KeyArray:
     for column, words in zip(codes.T, by_byte, strict=True):
         keys ^= words[column]
     return keys
-
-
-@final
-class TableSearch(Immutable):
-    """The nearest code by multi-index hashing, with a count of the work.
-
-    The substrings of a query are looked up, then all values with one bit flipped, and
-    so on, until what was found is no farther than whatever could have been missed.
-    """
-
-    def __init__(self, codes: CodeArray, n_bits: int) -> None:
-        self._tables = build_tables(frozen_array(codes), n_bits=n_bits)
-
-    def nearest(self, codes: CodeArray, work: int) -> Answers:
-        """Find the nearest row of each code, the lowest if tied.
-
-        After `work` look-ups and comparisons a code is given up, with a row of -1: the
-        same ones on every machine.
-        """
-        answers = Answers.none(len(codes))
-        counts = np.empty((len(codes), 2), np.int64)
-        _kernels.multi_index_nearest(
-            np.ascontiguousarray(codes),
-            self._tables.native,
-            _kernels.Budget(1, 1, work),
-            answers.distances,
-            answers.rows,
-            answers.ties,
-            counts,
-            np.empty(len(codes), np.uint8),
-            _kernels.num_threads(),
-        )
-        answers.lookups, answers.comparisons = counts.T
-        return answers

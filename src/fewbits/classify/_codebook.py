@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
-from fewbits._checks import whole_number
+from fewbits._checks import check_prefix, whole_number
 from fewbits._files import atomic_write
 from fewbits._frozen import Immutable, frozen_array, read_only
 from fewbits._labels import as_labels, check_same_kind, label_kind
 from fewbits._typing import Array, CodeArray, IdArray
-from fewbits.classify._code_table import CodeTable, TableSearch
-from fewbits.codes import as_codes, check_unused, prefix, smallest_distance
+from fewbits.classify._code_table import CodeTable
+from fewbits.codes import as_codes, check_unused, prefix
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
+from fewbits.index.table_files import build_tables
 
 _FORMAT = "fewbits-codebook-1"
 
@@ -36,8 +37,6 @@ class Codebook(Immutable):
     names : array-like of shape (n_classes,), default=None
         Unique labels of one kind: integers, numbers, booleans or strings. None numbers
         the classes.
-    unique : bool, default=False
-        Refuse classes that share a code.
 
     Attributes
     ----------
@@ -53,9 +52,7 @@ class Codebook(Immutable):
         When the codes are not packed into as many bytes as `n_bits` needs, or a bit
         beyond them is set.
     ArgumentError
-        When there is no class, names do not fit, or `unique` is wanted and classes
-        share a code; where `n_bits` are too few, the message names the least length
-        that suffices.
+        When there is no class, or names do not fit.
 
     References
     ----------
@@ -68,8 +65,8 @@ class Codebook(Immutable):
     >>> book = Codebook(codes, n_bits=4, names=["cat", "dog", "lynx"])
     >>> book
     Codebook(3 classes, 4 bits)
-    >>> book.n_unique, book.min_distance, book.collisions
-    (2, 0, (array([0, 2]),))
+    >>> book.n_unique, book.collisions
+    (2, (array([0, 2]),))
     >>> book.rows(["dog", "lynx"])
     array([1, 2])
     """
@@ -79,12 +76,7 @@ class Codebook(Immutable):
     names: Array
 
     def __init__(
-        self,
-        codes: CodeArray,
-        n_bits: int,
-        names: ArrayLike | None = None,
-        *,
-        unique: bool = False,
+        self, codes: CodeArray, n_bits: int, names: ArrayLike | None = None
     ) -> None:
         self.n_bits = whole_number(n_bits, "n_bits")
         array = as_codes(codes, n_bits=self.n_bits)
@@ -103,14 +95,6 @@ class Codebook(Immutable):
         self.names = read_only(named.copy()) if objects else frozen_array(named)
         if len(named) != len(array):
             raise ArgumentError(f"{len(array)} class codes, but {len(named)} names")
-        if unique:
-            check_capacity(len(array), self.n_bits)
-            for rows in self.collisions:
-                first, second = self.labels(rows[:2]).tolist()
-                raise ArgumentError(
-                    f"classes must have codes of their own, got {self.n_unique} codes "
-                    f"for {len(self)} classes: {first!r} and {second!r} share one"
-                )
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -131,26 +115,11 @@ class Codebook(Immutable):
 
         Rows rise within a group, and groups in the order of their first rows.
         """
-        numbers = self.table.find(self.table.keys(self.codes))
+        numbers = np.unique(self.codes, axis=0, return_inverse=True)[1].ravel()
         order = np.argsort(numbers, kind="stable")
         starts = np.flatnonzero(np.diff(numbers[order])) + 1
         groups = [group for group in np.split(order, starts) if len(group) > 1]
         return tuple(sorted(groups, key=lambda group: int(group[0])))
-
-    @cached_property
-    def min_distance(self) -> int:
-        """Smallest Hamming distance between two classes, 0 when some share a code.
-
-        Raises
-        ------
-        ArgumentError
-            When there is one class only.
-        """
-        if len(self) < 2:
-            raise ArgumentError("distances between classes need 2 of them, got 1")
-        if self.n_unique < len(self):
-            return 0
-        return smallest_distance(self.codes)
 
     def rows(self, labels: ArrayLike) -> IdArray:
         """Return the rows of classes by their names.
@@ -168,46 +137,44 @@ class Codebook(Immutable):
         ArgumentError
             When a label is none of the classes.
         """
-        sought = _name_array(labels, "labels")
-        if not sought.size:
+        names = _name_array(labels, "labels")
+        if not names.size:
             return np.empty(0, np.int64)
-        check_same_kind(sought, self.names, ("labels", "the names of classes"))
+        check_same_kind(names, self.names, ("labels", "the names of classes"))
         order = np.argsort(self.names, kind="stable")
-        places = np.searchsorted(self.names, sought, sorter=order)
+        places = np.searchsorted(self.names, names, sorter=order)
         rows = order[np.minimum(places, len(self) - 1)]
-        unknown = sought[self.names[rows] != sought]
+        unknown = names[self.names[rows] != names]
         if unknown.size:
             raise ArgumentError(
-                f"{unknown.size} of {sought.size} labels are beyond the codebook of "
+                f"{unknown.size} of {names.size} labels are beyond the codebook of "
                 f"{len(self)} classes: {unknown[0]!s} is the first"
             )
         return rows.astype(np.int64)
 
-    def labels(self, rows: ArrayLike, *, none: Any = None) -> Array:
+    def labels(self, rows: ArrayLike) -> Array:
         """Return the names of classes by their rows.
 
         Parameters
         ----------
         rows : array-like of int of shape (n,)
             As decoders return them.
-        none : str or number, default=None
-            What to call -1, no class; needed when there is one.
 
         Returns
         -------
         ndarray of shape (n,)
-            Of names, and `none` where the row is -1.
+            Of names; where a row is -1, of objects, with None for no class.
 
         Raises
         ------
         ArgumentError
-            When a row is beyond the codebook, or -1 without a name for it.
+            When a row is beyond the codebook.
 
         Examples
         --------
         >>> book = Codebook(np.array([[0], [224]], np.uint8), 4, ["cat", "dog"])
-        >>> book.labels([1, -1], none="neither")
-        array(['dog', 'neither'], dtype='<U7')
+        >>> book.labels([1, -1])
+        array(['dog', None], dtype=object)
         """
         places = np.asarray(rows)
         if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
@@ -221,34 +188,11 @@ class Codebook(Immutable):
                 f"rows must lie between -1 and {len(self) - 1}, got {places.min()} to "
                 f"{places.max()}"
             )
-        is_class = places >= 0
-        if is_class.all():
-            return np.asarray(self.names[places])
-        if none is None:
-            raise ArgumentError(
-                f"{np.sum(~is_class)} of {len(places)} rows are -1, no class: say what "
-                "to call them with none=..."
-            )
-        blank = isinstance(none, str) and not none.strip()  # a name for no class only
-        other = np.array([none]) if blank else _name_array([none], "none")
-        if other.dtype.kind != self.names.dtype.kind:
-            raise ArgumentError(
-                f"classes are named by {self.names.dtype}, none by {none!r}"
-            )
-        return np.where(is_class, self.names[places], other)
-
-    def sharing(self, row: int) -> IdArray:
-        """Return the rows of all classes with the code of one, itself included.
-
-        Examples
-        --------
-        >>> Codebook(np.array([[1], [2], [1]], np.uint8), 8).sharing(2)
-        array([0, 2])
-        """
-        row = whole_number(row, "row")
-        if not 0 <= row < len(self):
-            raise ArgumentError(f"row must be 0 to {len(self) - 1}, got {row}")
-        return np.flatnonzero((self.codes == self.codes[row]).all(axis=1))
+        names = self.names[places]
+        if (places < 0).any():
+            names = names.astype(object)
+            names[places < 0] = None
+        return np.asarray(names)
 
     def prefix(self, n_bits: int) -> Self:
         """Return the codebook of the first `n_bits` bits, with the same names.
@@ -265,11 +209,7 @@ class Codebook(Immutable):
         >>> Codebook(np.array([[1], [2]], np.uint8), 8).prefix(6).collisions
         (array([0, 1]),)
         """
-        n_bits = whole_number(n_bits, "n_bits")
-        if not 1 <= n_bits <= self.n_bits:
-            raise ArgumentError(
-                f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
-            )
+        n_bits = check_prefix(n_bits, self.n_bits)
         return type(self)(prefix(self.codes, n_bits), n_bits, self.names)
 
     def tensors(self) -> Tensors:
@@ -329,9 +269,9 @@ class Codebook(Immutable):
         return CodeTable(self.codes, self.n_bits)
 
     @cached_property
-    def multi_index(self) -> TableSearch:
+    def multi_index(self) -> Any:
         """The tables with which decoders find near codes among very many."""
-        return TableSearch(self.codes, self.n_bits)
+        return build_tables(self.codes, n_bits=self.n_bits)
 
 
 def load_codebook(path: str | Path) -> Codebook:

@@ -1,6 +1,6 @@
 """The answer of every decoder."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,7 @@ class Decoded:
     lookups: IdArray
     comparisons: IdArray
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -52,38 +51,26 @@ class Decoded:
         accepted : ndarray of bool of shape (n,)
             As `AcceptanceRegion.accepts` gives it.
         """
-        distances = np.where(accepted, self.distances, -1).astype(np.int32)
-        rows, ties = np.where(accepted, self.rows, -1), np.where(accepted, self.ties, 0)
-        return Decoded(distances, rows, ties, self.lookups, self.comparisons)
+        return replace(
+            self,
+            distances=np.where(accepted, self.distances, -1).astype(np.int32),
+            rows=np.where(accepted, self.rows, -1),
+            ties=np.where(accepted, self.ties, 0),
+        )
 
 
-@dataclass(eq=False, slots=True)
-class Answers:
-    """Answers while they are being found, of the lowest row where classes tie."""
+def nothing_found(n: int) -> Decoded:
+    """Return the answers for `n` items before any is looked for; to be filled in."""
+    numbers = [np.zeros(n, np.int64) for _ in range(3)]
+    return Decoded(np.full(n, -1, np.int32), np.full(n, -1, np.int64), *numbers)
 
-    distances: DistanceArray
-    rows: IdArray
-    ties: IdArray
-    lookups: IdArray
-    comparisons: IdArray
 
-    @classmethod
-    def none(cls, n: int) -> "Answers":
-        """Return `n` answers that nothing was found without looking."""
-        numbers = [np.zeros(n, np.int64) for _ in range(3)]
-        return cls(np.full(n, -1, np.int32), np.full(n, -1, np.int64), *numbers)
-
-    def put(self, items: IdArray, part: "Answers") -> None:
-        """Take over the answers to some items; the work adds up."""
-        self.distances[items], self.rows[items] = part.distances, part.rows
-        self.ties[items] = part.ties
-        self.lookups[items] += part.lookups
-        self.comparisons[items] += part.comparisons
-
-    def decided(self, ties: str) -> Decoded:
-        """Return the answers, with ties decided as the caller wants."""
-        rows = np.where(self.ties > 1, -1, self.rows) if ties == "none" else self.rows
-        return Decoded(self.distances, rows, self.ties, self.lookups, self.comparisons)
+def put(answers: Decoded, items: IdArray, part: Decoded) -> None:
+    """Take over the answers to some items; the work adds up."""
+    answers.distances[items], answers.rows[items] = part.distances, part.rows
+    answers.ties[items] = part.ties
+    answers.lookups[items] += part.lookups
+    answers.comparisons[items] += part.comparisons
 
 
 def first_of_each(
@@ -93,12 +80,6 @@ def first_of_each(
 
     `items` found `rows` that stand for `counts` classes, maybe the same row twice. The
     row is -1, and the number 0, where nothing was found.
-
-    Examples
-    --------
-    >>> items, rows = np.array([0, 2, 0, 0]), np.array([5, 1, 4, 5])
-    >>> first_of_each(3, items, rows, np.array([1, 3, 1, 1]))
-    (array([ 4, -1,  1]), array([2, 0, 3]))
     """
     order = np.lexsort((rows, items))
     items, rows, counts = items[order], rows[order], counts[order]

@@ -1,6 +1,5 @@
 """Linear models on bits, learnt from examples."""
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._checks import check_k, check_seed, whole_number
+from fewbits._checks import check_count, check_k, check_seed
 from fewbits._labels import as_classes, as_label_rows
 from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
@@ -34,8 +33,7 @@ class LinearModel:
     weights: NDArray[np.float32]
     bias: float
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
         """Score every code, on all cores; the order of additions is fixed.
@@ -77,7 +75,6 @@ def learn_class(
     *,
     C: float = 100.0,
     balance: float = 1.0,
-    bits: ArrayLike | None = None,
     random_state: int = 0,
 ) -> LinearModel:
     """Learn what tells a class from everything else, from a few examples of both.
@@ -97,8 +94,6 @@ def learn_class(
         How far the sides are balanced: with 1 both weigh the same in sum, however many
         examples they have, with 0 every example weighs the same. The constant is that
         of sides that weigh the same in any case, so that positive scores mean as much.
-    bits : array-like of int, default=None
-        The bits to learn from, each once; all others get a weight of 0. None means all.
     random_state : int, default=0
         Seeds the solver.
 
@@ -109,8 +104,7 @@ def learn_class(
     Raises
     ------
     ArgumentError
-        When one side is empty, C is not above 0, `balance` not from 0 to 1, or `bits`
-        names none, one twice, or one that the codes do not have.
+        When one side is empty, C is not above 0, or `balance` not from 0 to 1.
 
     References
     ----------
@@ -136,30 +130,9 @@ def learn_class(
             f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
         )
     check_seed(random_state)
-    places = np.arange(n_bits)
-    if bits is not None:
-        try:
-            places = np.asarray(bits)
-        except ValueError:
-            raise ArgumentError("bits must be a list of integers") from None
-        if places.ndim != 1 or not len(places) or places.dtype.kind not in "iu":
-            raise ArgumentError(
-                f"bits must be a list of at least one integer, got {places.dtype} of "
-                f"shape {places.shape}"
-            )
-        if places.min() < 0 or places.max() >= n_bits:
-            raise ArgumentError(
-                f"bits must lie between 0 and {n_bits - 1}, got {places.min()} to "
-                f"{places.max()}"
-            )
-        if len(np.unique(places)) < len(places):
-            raise ArgumentError("bits must be named once each, got some twice")
-    signs = signs[:, places]
     if not _is_number(balance) or not 0 <= balance <= 1:
         raise ArgumentError(f"balance must lie between 0 and 1, got {balance}")
-    slopes, constant = linear_svm(
-        signs, sides, C / signs.size, random_state, balance=balance
-    )
+    slopes, constant = _linear_svm(signs, sides, C / signs.size, random_state, balance)
     if balance < 1:  # minimise the loss of balanced sides over the constant alone
         from scipy.optimize import brentq
 
@@ -171,8 +144,8 @@ def learn_class(
             return float(np.maximum(0, 1 + others + constant).mean() - missed)
 
         constant = float(brentq(slope, -2 - scores.max(), 2 - scores.min()))
-    weights = np.zeros(n_bits, np.float32)
-    weights[places] = 2 * slopes  # from bits as -1 and +1 to bits as 0 and 1
+    # From bits as -1 and +1 to bits as 0 and 1.
+    weights = (2 * slopes).astype(np.float32)
     return LinearModel(weights, float(constant - slopes.sum()))
 
 
@@ -180,44 +153,25 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def linear_svm(
-    X: NDArray[np.float64],
-    y: NDArray[Any],
-    C: float,
-    random_state: int,
-    *,
-    penalty: str = "l2",
-    dual: bool | None = None,
-    balance: float = 1.0,
+def _linear_svm(
+    X: NDArray[np.float64], y: NDArray[Any], C: float, random_state: int, balance: float
 ) -> tuple[NDArray[np.float64], float]:
-    """Solve LIBLINEAR's problem with squared hinge loss, the sides balanced.
-
-    With the penalty "l1" many weights are 0. `dual` says which of the two problems,
-    with the same answer, is solved; None takes the faster one where C is small.
-    """
-    from sklearn.exceptions import ConvergenceWarning
+    """Solve LIBLINEAR's problem with squared hinge loss, the sides balanced."""
     from sklearn.svm import LinearSVC
 
-    sparse = penalty == "l1"
-    if dual is None:  # it crawls where bits are few; of a sparse problem there is none
-        dual = not sparse and len(X) <= X.shape[1]
     weights: Any = "balanced"
     if balance < 1:  # a side's examples weigh 1 where both have as many
-        halves = {side: len(y) / (2 * max(1, (y == side).sum())) for side in (-1, 1)}
+        halves = {side: len(y) / (2 * (y == side).sum()) for side in (-1, 1)}
         weights = {side: float(half**balance) for side, half in halves.items()}
     svm = LinearSVC(
         C=C,
-        penalty=penalty,
         class_weight=weights,
-        dual=dual,
+        dual=len(X) <= X.shape[1],  # it crawls where bits are few
         intercept_scaling=10.0,  # so that the constant is hardly held back
-        max_iter=1_000 if sparse else 10_000,
+        max_iter=10_000,
         random_state=random_state,
     )
-    with warnings.catch_warnings():
-        if sparse:  # which weights are 0 is settled long before their values are
-            warnings.simplefilter("ignore", ConvergenceWarning)
-        svm.fit(X, y)
+    svm.fit(X, y)
     return svm.coef_[0], float(svm.intercept_[0])
 
 
@@ -271,8 +225,7 @@ class LinearClasses:
     biases: NDArray[np.float32]
     names: Array
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
         """Score every code for every class, above 0 where it is rather of the class.
@@ -292,21 +245,15 @@ class LinearClasses:
         """
         return _bit_sums(self.weights, codes).T + self.biases
 
-    def labels(self, codes: CodeArray) -> Array:
-        """Return the class of each code, shape (n,); of equal scores the first."""
-        return np.asarray(self.names[self.scores(codes).argmax(axis=1)])
-
 
 def learn_classes(
     codes: CodeArray,
     n_bits: int,
     labels: ArrayLike,
     *,
-    C: float = 100.0,
     most: int = 20_000,
-    random_state: int = 0,
 ) -> LinearClasses:
-    """Learn to distinguish classes by their items' bits.
+    """Learn to distinguish classes by their items' bits, see `learn_class`.
 
     Parameters
     ----------
@@ -316,12 +263,8 @@ def learn_classes(
     labels : array-like of shape (n,) or (n, n_classes)
         The class of each item; or 1 for each of its labels and 0 for others, which are
         then numbered.
-    C : float, default=100
-        As for `learn_class`.
     most : int, default=20,000
         Items to learn from: of more, as many are drawn from each class.
-    random_state : int, default=0
-        Seeds the draw and the solver.
 
     Returns
     -------
@@ -336,13 +279,12 @@ def learn_classes(
     --------
     >>> codes = np.array([[0b1000], [0b1001], [0b0110], [0b0111]], np.uint8) << 4
     >>> model = learn_classes(codes, 4, ["cat", "cat", "dog", "dog"])
-    >>> model.labels(np.array([[0b1010_0000], [0b0100_0000]], np.uint8))
+    >>> scores = model.scores(np.array([[0b1010_0000], [0b0100_0000]], np.uint8))
+    >>> model.names[scores.argmax(axis=1)]
     array(['cat', 'dog'], dtype='<U3')
     """
     codes = as_codes(codes, n_bits=n_bits)
-    check_seed(random_state)
-    if whole_number(most, "most") < 1:
-        raise ArgumentError(f"most must be at least 1, got {most}")
+    check_count(most, "most")
     classes = as_label_rows(labels)
     if len(classes) != len(codes):
         raise ArgumentError(f"{len(codes)} codes, but {len(classes)} labels")
@@ -360,17 +302,14 @@ def learn_classes(
             name = names[np.argmax(wrong)]
             raise ArgumentError(f"{what} of class {name}: nothing tells it from others")
     if len(codes) > most:  # as many of each class, and of none; one at least
-        rng = np.random.default_rng(random_state)
+        rng = np.random.default_rng(0)
         groups = [*members.T, ~members.any(axis=1)]
         share = max(1, most // len(groups))
-        drawn = [rng.permutation(np.flatnonzero(group))[:share] for group in groups]
-        rows = np.unique(np.concatenate(drawn))
+        samples = [rng.permutation(np.flatnonzero(group))[:share] for group in groups]
+        rows = np.unique(np.concatenate(samples))
         codes, members = codes[rows], members[rows]
     models = [
-        learn_class(
-            codes[member], codes[~member], n_bits, C=C, random_state=int(random_state)
-        )
-        for member in members.T
+        learn_class(codes[member], codes[~member], n_bits) for member in members.T
     ]
     weights = np.stack([model.weights for model in models])
     biases = np.array([model.bias for model in models], np.float32)

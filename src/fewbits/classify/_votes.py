@@ -124,8 +124,8 @@ def nearest_vote(
     k : int, default=1
         How many votes there are; more than there are codes means all.
     own : ndarray of shape (n_queries,), dtype int64, default=None
-        The row of each query that is a code of the database, which has no vote on
-        itself; -1 for others.
+        The row of each query that is a code of the database, where it has no vote; -1
+        for others.
 
     Returns
     -------
@@ -150,15 +150,15 @@ def nearest_vote(
     classes, numbers = voting_classes(labels, len(database))
     if (numbers < 0).any():
         voters = np.flatnonzero(numbers >= 0)
-        database, numbers = database[voters], numbers[voters]
         if own is not None:  # a query without a label is not among the voters
             places = np.minimum(np.searchsorted(voters, own), len(voters) - 1)
             own = np.where(voters[places] == own, places, -1)
-    winners = np.empty(len(queries), np.int64)
-    shares = np.empty(len(queries))
-    for span, ballots in _nearest_ballots(queries, database, k, len(classes), own):
+        database, numbers = database[voters], numbers[voters]
+    winners, shares = np.empty(len(queries), np.int64), np.empty(len(queries))
+    n_classes = len(classes)
+    for span, ballots in _nearest_ballots(queries, database, k, n_classes, own):
         n = span.stop - span.start
-        winners[span], shares[span] = _winners(ballots, numbers, n, len(classes))
+        winners[span], shares[span] = _winners(ballots, numbers, n, n_classes)
     return Votes(classes[winners], shares)
 
 
@@ -166,27 +166,26 @@ def _nearest_ballots(
     queries: CodeArray,
     database: CodeArray,
     k: int,
-    n_classes: int = 1,
-    own: IdArray | None = None,
+    n_classes: int,
+    own: IdArray | None,
 ) -> Iterator[tuple[slice, _Ballots]]:
     """Yield, for blocks of queries, the votes of the `k` nearest codes."""
     own = np.full(len(queries), -1) if own is None else own
     # A query that is in the database is as near to itself as can be.
     itself = (own >= 0).astype(np.int64)
     if len(database) <= itself.max(initial=0):
-        other = "other " if itself.any() else ""
+        other = "other " if len(database) else ""
         raise ArgumentError(f"without {other}codes there are no votes to count")
-    votes = np.minimum(check_count(k, "k"), len(database) - itself)
-    step = max(1, _BLOCK // max(len(database), n_classes))
-    for span in spans(len(queries), step):
-        block, most = queries[span], votes[span] + itself[span]
-        nearest = hamming_topk(block, database, int(most.max())).distances
-        last = np.take_along_axis(nearest, most[:, None] - 1, axis=1)
+    counts = np.minimum(check_count(k, "k"), len(database) - itself)
+    for span in spans(len(queries), _BLOCK // max(len(database), n_classes)):
+        block, places = queries[span], counts[span] + itself[span]
+        nearest = hamming_topk(block, database, int(places.max())).distances
+        last = np.take_along_axis(nearest, places[:, None] - 1, axis=1)
         distances = hamming_distances(block, database)
-        mine = np.flatnonzero(itself[span])
-        distances[mine, own[span][mine]] = np.iinfo(distances.dtype).max
+        inside = np.flatnonzero(itself[span])
+        distances[inside, own[span][inside]] = np.iinfo(distances.dtype).max
         query, row = np.nonzero(distances <= last)
-        ballots = _shared(query, row, distances[query, row], last[:, 0], votes[span])
+        ballots = _shared(query, row, distances[query, row], last[:, 0], counts[span])
         yield span, ballots
 
 

@@ -381,11 +381,16 @@ class _Parser:
             return _number("." + self._take().text)
         if kind in _CONSTANTS:
             return _constant(kind.name)
-        if kind == TokenType.VAR and self._next_is(TokenType.STRING):
-            word = token.text.upper()
-            if word in ("DATE", "TIMESTAMP"):
-                return _typed_moment(word, self._take().text)
-        return None
+        word = token.text.upper() if kind == TokenType.VAR else ""
+        if word not in ("DATE", "TIMESTAMP") or not self._next_is(TokenType.STRING):
+            return None
+        literal = moment(text := self._take().text)
+        if literal is None or (word == "DATE" and literal.kind != "date"):
+            needed = "'2020-01-31'" if word == "DATE" else ISO
+            raise ArgumentError(f"{word} {shorten(text)} must be written as {needed}")
+        if word == "TIMESTAMP" and literal.kind == "date":
+            return literal._replace(kind="timestamp")
+        return literal
 
     def _column(self, token: Token) -> list[Step]:
         """Read a column, or a function of one, or a bit."""
@@ -565,14 +570,3 @@ def moment(text: str) -> Literal | None:
         return None
     shift = (hours * 60 + minutes) * 60 * SECOND
     return Literal("zoned", value + shift if offset[0] == "-" else value - shift, text)
-
-
-def _typed_moment(word: str, text: str) -> Literal:
-    """Return the value of DATE '...' or TIMESTAMP '...'."""
-    literal = moment(text)
-    if literal is None or (word == "DATE" and literal.kind != "date"):
-        needed = "'2020-01-31'" if word == "DATE" else ISO
-        raise ArgumentError(f"{word} {shorten(text)} must be written as {needed}")
-    if word == "TIMESTAMP" and literal.kind == "date":
-        return literal._replace(kind="timestamp")
-    return literal

@@ -15,7 +15,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from errno import EACCES, ENOENT, ENOTDIR
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -529,10 +529,11 @@ def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterato
         with store.writer(timeout=timeout) as writer:
             yield writer
         return
-    if (folder / MANIFEST).exists():
-        _changeable_manifest(folder)  # before a writer clears up
-    with naming_folder(folder), store.writer(timeout, name=folder) as writer:
-        check_named(folder, store)
+    check = partial(check_named, folder, store)
+    with (
+        naming_folder(folder),
+        store.writer(timeout, name=folder, check=check) as writer,
+    ):
         yield writer
 
 

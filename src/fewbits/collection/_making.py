@@ -1,6 +1,6 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -228,23 +228,6 @@ def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> 
     return table.add_column(0, ID, new_ids(ids))
 
 
-def with_first(tables: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the schema that a store of tables needs, and the tables."""
-    import pyarrow as pa
-
-    rest = iter(tables)
-    first = next(rest)
-    schema = first.schema
-    if ID not in schema.names:
-        schema = schema.insert(0, pa.field(ID, pa.int64()))
-
-    def every() -> Iterator[Any]:
-        yield first
-        yield from rest
-
-    return schema, every()
-
-
 def learn_model(
     source: Input,
     learner: Any,
@@ -298,15 +281,7 @@ def check_vectors_only(source: Input) -> None:
 
 def model_of(learnt: Any) -> Model:
     """Return what `fewbits.training.learn` made, as a collection keeps it."""
-    return Model(
-        learnt.encoder,
-        learnt.backbone,
-        learnt.backbone_fingerprint,
-        Facts.of(learnt.facts),
-        learnt.codebook,
-        learnt.calibration,
-        learnt.rejection,
-    )
+    return Model(**{**vars(learnt), "facts": Facts.of(learnt.facts)})
 
 
 # Other codes of the same rows.

@@ -16,7 +16,6 @@ from fewbits._arrow import (
     is_frame,
     is_list,
     is_mixed,
-    named_array,
     plain_type,
     typed_columns,
 )
@@ -195,8 +194,6 @@ class Model:
             if isinstance(self.encoder, PackedEncoder):
                 return checked_codes(items, self.encoder.input_bits)
             return as_features(items, self.encoder.n_features)
-        if hasattr(items, "tocsr") and self.kind == "vectors":
-            return as_rows(items, self.encoder.n_features)
         items = as_frame(items)
         if type(items) is not list and self._has_more(items):
             items = read(items, names=self.column_names, kind=self.kind)
@@ -206,13 +203,9 @@ class Model:
             return checked_codes(items, self.encoder.input_bits)
         if self.backbone is not None:
             return as_items(items, self.kind)
-        if isinstance(items, SparseRows):
-            return as_rows(items, self.encoder.n_features)
-        check_several(items)
-        array, names = named_array(items)
-        if names is not None and self.facts.feature_names is not None:
-            array = in_order(array, names, self.facts.feature_names, "the data frame")
-        return as_features(array, self.encoder.n_features)
+        if not (isinstance(items, SparseRows) or hasattr(items, "tocsr")):
+            check_several(items)
+        return as_rows(items, self.encoder.n_features, self.facts.feature_names)
 
     def _has_more(self, items: Any) -> bool:
         """Return whether a frame has columns beside those of the items."""

@@ -174,10 +174,8 @@ def _vectors(
         return lambda positions: rows.vectors_at(rows.row_numbers[positions])
     if model.kind == "codes":
         array = as_features(vectors)
-    elif model.backbone is None:
-        array = np.asarray(model.features(vectors))
     else:
-        array = as_features(vectors, model.encoder.n_features)
+        array = model.features(vectors, kind="vectors")
     if len(array) != len(rows):
         raise ArgumentError(
             f"vectors must have a row for each of the {len(rows):,} items, got "

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.collection._model import Model, checked_codes
+from fewbits.collection._model import Model, Progress, checked_codes
 from fewbits.collection._rows import Mask, Rows
 from fewbits.errors import ArgumentError
 from fewbits.index import Corrections
@@ -36,13 +36,20 @@ class Query:
         stored: IdArray | None = None,
         codes: CodeArray | None = None,
         features: NDArray[Any] | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self._model, self.stored = model, stored
+        self._model, self.stored, self._progress = model, stored, progress
         self._rows: Any = rows  # there wherever rows are stored
         self._codes, self._features = codes, features
 
     @classmethod
-    def one_of(cls, model: Model, rows: Rows | None, *values: Any) -> Self:
+    def one_of(
+        cls,
+        model: Model,
+        rows: Rows | None,
+        *values: Any,
+        progress: Progress | None = None,
+    ) -> Self:
         """Return the one of items of the model's own kind, and of `KINDS`, that is."""
         numbers = [i for i, value in enumerate(values) if value is not None]
         if len(numbers) != 1:
@@ -56,7 +63,8 @@ class Query:
             return cls(model, rows, codes=checked_codes(items, model.encoder.n_bits))
         if kind not in (None, "vectors", model.kind):
             raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
-        return cls(model, rows, features=model.features(items, kind=kind))
+        features = model.features(items, kind=kind, progress=progress)
+        return cls(model, rows, features=features, progress=progress)
 
     def __len__(self) -> int:
         values = (self.stored, self._codes, self._features)
@@ -67,7 +75,7 @@ class Query:
         """Packed codes; of rows of the collection those that are stored."""
         if self._codes is None:
             if self.stored is None:
-                self._codes = self._model.encoder.encode(self.features)
+                self._codes = self._model.encode(self.features, self._progress)
             else:
                 self._codes = self._rows.codes_at(self.stored)
         return self._codes
@@ -286,8 +294,8 @@ class _Groups:
 
     def _add_groups(self, queries: IdArray, n_items: int, mask: Mask | None) -> None:
         for part in spans(len(queries), _HITS // n_items):
-            chosen = self._queries[queries[part]]
-            distances, rows = self._search._ranked(chosen, n_items, mask)
+            numbers = self._queries[queries[part]]
+            distances, rows = self._search._ranked(numbers, n_items, mask)
             query, rank = np.nonzero(_first_of_each(self._number_of(rows)))
             number = queries[part][query]
             # Behind the groups that are there.
@@ -302,17 +310,17 @@ class _Groups:
     def _take_other_groups(self, queries: IdArray, n_items: int) -> None:
         """Search without the rows of the groups that are there, again and again."""
         while queries.size:
-            alike: dict[tuple[int, ...], list[int]] = {}  # queries, by their groups
+            by_groups: dict[tuple[int, ...], list[int]] = {}
             for query in queries.tolist():
                 groups = self._number_of(self._rows[query, : self._counts[query]])
-                alike.setdefault(tuple(sorted(groups.tolist())), []).append(query)
-            for there, numbers in alike.items():
+                by_groups.setdefault(tuple(sorted(groups.tolist())), []).append(query)
+            for present, alike in by_groups.items():
                 other = np.ones(int(self._numbers.max()) + 1, np.bool_)
-                other[np.array(there, np.int64)] = False
+                other[np.array(present, np.int64)] = False
                 mask = other[self._numbers]
                 if self._mask is not None:
                     mask &= self._mask
-                self._add_groups(np.array(numbers, np.int64), n_items, mask)
+                self._add_groups(np.array(alike, np.int64), n_items, mask)
             queries = self._lacking(queries)
 
 

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
@@ -54,7 +55,6 @@ from fewbits.collection._making import (
     reencoding_model,
     retyped,
     update_table,
-    with_first,
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
@@ -498,7 +498,7 @@ class Collection:
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and _state(version) != newest:
+            if self._is_frozen and version.state != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
@@ -745,7 +745,8 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
             model,
@@ -801,8 +802,9 @@ class Collection:
         >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
         [[[0, 2], [1, 3]]]
         """
-        rows, mask = self._version.filled, self._version.mask(filter, allowed)
-        index = rows.index(self.facts.index or "auto")
+        version = self._version
+        rows, mask = version.filled, version.mask(filter, allowed)
+        index = rows.index(version.model.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
     def recall(
@@ -863,9 +865,10 @@ class Collection:
         >>> [estimate.search for estimate in col.recall(k=5, queries=X[:100])]
         ['hamming', 'scores', 'euclidean']
         """
+        version = self._version
         return estimate_recall(
-            self._version.model,
-            self._version.filled,
+            version.model,
+            version.filled,
             k,
             queries=queries,
             vectors=vectors,
@@ -894,10 +897,8 @@ class Collection:
         items, texts, vectors, images, ids, codes, progress
             As of `search` and `create`; of items of the collection, the stored codes.
         """
-        model, rows = self._version.model, self._version.rows
-        if items is not None and progress is not None:
-            return model.encode(model.features(items, progress=progress), progress)
-        query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
+        version, values = self._version, (items, texts, vectors, images, ids, codes)
+        query = Query.one_of(version.model, version.rows, *values, progress=progress)
         return query.codes
 
     def features(
@@ -1026,9 +1027,9 @@ skip_unreadable, progress
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        model, rows = self._version.model, self._version.filled
-        table = update_table(model, rows, data, id, ids, columns)
-        del rows  # so that files of this version go when `_take_over` leaves it
+        version = self._version
+        table = update_table(version.model, version.filled, data, id, ids, columns)
+        del version  # so that files of this version go when `_take_over` leaves it
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1213,7 +1214,8 @@ skip_unreadable, progress
     @property
     def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
-        return self._version.schema(self._version.filled.columns)
+        version = self._version
+        return version.schema(version.filled.columns)
 
     @property
     def id_name(self) -> str:
@@ -1319,10 +1321,11 @@ skip_unreadable, progress
             version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
-        rows = self._version.filled
+        newest = self._version
+        rows = newest.filled
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
-        earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
+        earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
 
     def frozen(self) -> Collection:
@@ -1503,7 +1506,8 @@ skip_unreadable, progress
 
         Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
-        model, rows = self._version.model.prefix(bits), self._version.rows
+        version = self._version
+        model, rows = version.model.prefix(bits), version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
@@ -1583,10 +1587,12 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        return summary(self._version.model, self._version.rows)
+        version = self._version
+        return summary(version.model, version.rows)
 
     def __repr__(self) -> str:
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         parts = [repr(model.encoder)]
         if model.backbone is not None:
             parts.append(model.backbone)
@@ -1594,7 +1600,8 @@ skip_unreadable, progress
             parts.append(f"{len(model.codebook):,} classes")
         form = None if rows is None else rows.vector_dtype
         kept = "" if form is None else f" with {form} vectors"
-        parts.append(f"{len(self):,} items{kept}")
+        n_items = 0 if rows is None else len(rows)
+        parts.append(f"{n_items:,} items{kept}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
@@ -1604,18 +1611,20 @@ skip_unreadable, progress
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, kind = self._version.rows, type(self)
-        number = None if rows is None else self.version
+        version, kind = self._version, type(self)
+        rows = version.rows
+        number = None if rows is None else rows.snapshot.number
         if self._folder is not None:
             return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
+        return _remade, (kind, version.model, disk, number, self._is_frozen)
 
     # What the methods above share.
 
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         return read_rows(data, types=types, model=model, rows=rows, **options)
 
     def _append(
@@ -1689,6 +1698,8 @@ skip_unreadable, progress
         rows that come replace what this handle has. Numbers that `before` gave as ids
         are not given again.
         """
+        import pyarrow as pa
+
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         version, here = self._version, self._folder
         in_place = here is not None and folder == here
@@ -1696,16 +1707,19 @@ skip_unreadable, progress
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(version) != _folder.folder_state(str(here)):
+            if in_place and version.state != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
-            schema, parts = with_first(tables)
-            where = None if folder is None else folder / name
+            parts = iter(tables)
+            first = next(parts)
+            schema = first.schema
+            if ID not in schema.names:  # the store numbers the rows
+                schema = schema.insert(0, pa.field(ID, pa.int64()))
             store = Store.create(
-                where,
+                None if folder is None else folder / name,
                 schema,
                 n_bits=n_bits,
                 fingerprint=fingerprint,
@@ -1713,7 +1727,7 @@ skip_unreadable, progress
                 next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
-                for table in parts:
+                for table in chain([first], parts):
                     writer.append(table)
                 writer.commit()
             nonlocal rows
@@ -1820,6 +1834,11 @@ class _Version:
         return self.rows
 
     @property
+    def state(self) -> tuple[str | None, int]:
+        """What `folder_state` returns while nobody changes the folder."""
+        return self.digest, -1 if self.rows is None else self.rows.snapshot.number
+
+    @property
     def id_name(self) -> str:
         columns = () if self.rows is None else self.rows.columns
         return self.model.facts.id_column or ("id" if "id" not in columns else ID)
@@ -1871,12 +1890,6 @@ def _number_of(tags: Mapping[str, int], name: str) -> int:
             f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
         )
     return tags[name]
-
-
-def _state(version: _Version) -> tuple[str | None, int]:
-    """Return what `folder_state` does while nobody changes the folder."""
-    number = -1 if version.rows is None else version.rows.snapshot.number
-    return version.digest, number
 
 
 # Collections in other processes.

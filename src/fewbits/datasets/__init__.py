@@ -14,7 +14,6 @@ from fewbits.datasets._image_sets import (
 )
 from fewbits.datasets._registry import Entry, available, download, load
 from fewbits.datasets._texts_and_vectors import (
-    hypernym_paths,
     load_digits,
     load_glove,
     load_icd10,
@@ -30,7 +29,6 @@ __all__ = [
     "download",
     "export",
     "hold_out",
-    "hypernym_paths",
     "load",
     "load_caltech101",
     "load_cifar10",

@@ -50,8 +50,7 @@ class Dataset:
     source: str = ""
     licence: str = ""
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def __len__(self) -> int:
         return len(self.items)

@@ -3,7 +3,7 @@
 import gzip
 import struct
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 
@@ -54,7 +54,6 @@ _MAX_VALUES = 2**30
 def load_caltech101(
     data_dir: str | Path | None = None,
     *,
-    leave_out: Collection[str] = (),
     n_train: int = 30,
     seed: int = 0,
 ) -> Dataset:
@@ -69,8 +68,6 @@ def load_caltech101(
     data_dir : str or Path, optional
         Where ``caltech101.tar``, the official ``caltech-101.zip`` or an extracted
         folder is; or that file. The zip is unpacked into memory (150 MB).
-    leave_out : collection of str
-        Classes to drop, such as ``Faces_easy``, which shows the images of ``Faces``.
     n_train, seed : int
         Used only when there are no lists.
 
@@ -88,7 +85,7 @@ def load_caltech101(
     ArtefactError
         When the archive is damaged.
     ArgumentError
-        When a class to leave out is unknown, or `n_train` is below 1.
+        When `n_train` is below 1.
     """
     if n_train < 1:
         raise ArgumentError(f"n_train must be at least 1, not {n_train}")
@@ -109,22 +106,19 @@ def load_caltech101(
             images["/".join(parts)] = region
     if not images:
         raise ArtefactError(f"{path}: there is no CLASS/NAME.jpg in it")
-    unknown = set(leave_out) - {key.split("/")[0] for key in images}
-    if unknown:
-        raise ArgumentError(f"caltech101 has no class {', '.join(sorted(unknown))}")
-    images = {k: images[k] for k in sorted(images) if k.split("/")[0] not in leave_out}
+    images = dict(sorted(images.items()))
     classes = np.array([key.split("/")[0] for key in images])
-    splits = _splits_of_lists(path, files, images, leave_out)
+    splits = _splits_of_lists(path, files, images)
     if not splits:
         rng = np.random.default_rng(seed)
         none = np.empty(0, np.int64)
-        drawn = {"train": [none], "test": [none]}
+        rows_of = {"train": [none], "test": [none]}
         for name in np.unique(classes):
             if name != _BACKGROUND:
                 rows = rng.permutation(np.flatnonzero(classes == name))
-                drawn["train"].append(rows[:n_train])
-                drawn["test"].append(rows[n_train:])
-        splits = {split: np.sort(np.concatenate(x)) for split, x in drawn.items()}
+                rows_of["train"].append(rows[:n_train])
+                rows_of["test"].append(rows[n_train:])
+        splits = {split: np.sort(np.concatenate(x)) for split, x in rows_of.items()}
     splits["background"] = np.flatnonzero(classes == _BACKGROUND)
     return Dataset(
         name="caltech101",
@@ -142,7 +136,6 @@ def _splits_of_lists(
     path: Path,
     files: Mapping[str, Region],
     images: Mapping[str, Region],
-    leave_out: Collection[str],
 ) -> dict[str, NDArray[np.int64]]:
     """Return the splits of the lists; nothing unless both lists are there."""
     if not {"train.txt", "test.txt"} <= set(files):
@@ -154,8 +147,7 @@ def _splits_of_lists(
         keys = [line.strip() for line in text.splitlines()]
         # The lists of images may name other files that lie in a class's folder.
         keys = [key for key in keys if key.endswith(".jpg")]
-        dropped = {_BACKGROUND, *leave_out}
-        keys = [key for key in keys if key.split("/")[0] not in dropped]
+        keys = [key for key in keys if key.split("/")[0] != _BACKGROUND]
         missing = [key for key in keys if key not in rows]
         if missing:
             raise ArtefactError(f"{path}: {split}.txt names {missing[0]}, not there")
@@ -290,18 +282,17 @@ def load_fashion_mnist(data_dir: str | Path | None = None) -> Dataset:
                 f"{path}: there are labels above {len(_FASHION_CLASSES) - 1}"
             )
         parts.append((images, labels))
-    n_train, n = len(parts[0][1]), sum(len(labels) for _, labels in parts)
+    pixels, numbers = map(np.concatenate, zip(*parts, strict=True))
+    n_train = len(parts[0][0])
     names = [f"train/{i:05d}" for i in range(n_train)]
-    names += [f"test/{i:05d}" for i in range(n - n_train)]
+    names += [f"test/{i:05d}" for i in range(len(pixels) - n_train)]
     return Dataset(
         name="fashion-mnist",
         kind="images",
-        items=ArrayImages(np.concatenate([images for images, _ in parts]), names),
+        items=ArrayImages(pixels, names),
         keys=names,
-        labels={
-            "class": _FASHION_CLASSES[np.concatenate([labels for _, labels in parts])]
-        },
-        splits={"train": np.arange(n_train), "test": np.arange(n_train, n)},
+        labels={"class": _FASHION_CLASSES[numbers]},
+        splits={"train": np.arange(n_train), "test": np.arange(n_train, len(names))},
         source="https://github.com/zalandoresearch/fashion-mnist",
         licence="MIT",
     )

@@ -3,7 +3,7 @@
 import tarfile
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from fewbits._extras import missing_extra
 from fewbits.datasets._dataset import Dataset
 from fewbits.datasets._files import locate, package_folder
-from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
+from fewbits.errors import ArtefactError, MissingDataError
 
 WORDNET_PATHS = ["wordnet/data.noun", "data.noun", "WNdb-3.0.tar.gz"]
 #: The lexicographers' files that nouns are in, from number 3 on.
@@ -92,7 +92,7 @@ def load_wordnet(data_dir: str | Path | None = None) -> Dataset:
         name senses as the field does: ``"dog.n.01"`` is the first sense of its first
         word. Labels are ``domain``, the lexicographers' 26 kinds of nouns, and
         ``hypernym``, the key of the sense above, "" for the root; of several above,
-        the first. See `hypernym_paths`.
+        the first.
 
     Raises
     ------
@@ -147,41 +147,6 @@ def load_wordnet(data_dir: str | Path | None = None) -> Dataset:
         source="https://wordnet.princeton.edu",
         licence="WordNet 3.0 licence (permissive)",
     )
-
-
-def hypernym_paths(
-    nouns: Dataset, keys: Sequence[str] | None = None
-) -> list[tuple[str, ...]]:
-    """Return the senses that lead from the root to each, itself included.
-
-    Parameters
-    ----------
-    nouns : Dataset
-        Of `load_wordnet`.
-    keys : sequence of str, default=None
-        Senses; all of them when not given.
-
-    Raises
-    ------
-    ArgumentError
-        When a key is not a sense of WordNet.
-    ArtefactError
-        When the hierarchy has a loop.
-    """
-    above = dict(zip(nouns.keys, nouns.labels["hypernym"].tolist(), strict=True))
-    paths: dict[str, tuple[str, ...]] = {"": ()}
-    for key in above if keys is None else keys:
-        if key not in above:
-            raise ArgumentError(f"WordNet has no noun {key!r}")
-        missing = []
-        while key not in paths:
-            if key in missing:
-                raise ArtefactError(f"WordNet leads from {key} back to itself")
-            missing.append(key)
-            key = above[key]
-        for sense in reversed(missing):
-            paths[sense] = (*paths[above[sense]], sense)
-    return [paths[key] for key in (nouns.keys if keys is None else keys)]
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -10,7 +10,6 @@ from fewbits.encoders._kernel_maps import (
     AnchorEncoder,
     KernelMap,
     KernelMapEncoder,
-    kernel_map,
 )
 from fewbits.encoders._linear import BlockDiagonalEncoder, LinearEncoder, SparseEncoder
 from fewbits.encoders._mlp import MLPEncoder
@@ -41,6 +40,5 @@ __all__ = [
     "MLPEncoder",
     "PackedEncoder",
     "SparseEncoder",
-    "kernel_map",
     "load",
 ]

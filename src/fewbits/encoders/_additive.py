@@ -103,9 +103,10 @@ class AdditiveEncoder(Encoder):
             raise ArgumentError("corrections need both mean and table")
         self._mean = _checked(mean, "mean", (self.n_features,))
         self._table: NDArray[np.float32] | None = _checked(table, "table", (256, 2))
-        own = self._gram = frozen(self._products(self.weights))
-        of = self._queries
-        self._ranking_gram = own if of is None else frozen(self._products(of.weights))
+        gram = ranking = frozen(_products(self.weights))
+        if self._queries is not None:
+            ranking = frozen(_products(self._queries.weights))
+        self._gram, self._ranking_gram = gram, ranking
         self._tolerance = _TOLERANCE * float(
             np.mean(np.diagonal(self._gram), dtype=float)
         )
@@ -119,26 +120,27 @@ class AdditiveEncoder(Encoder):
         return self.n_kept
 
     def tensors(self) -> Tensors:
-        given = {"mean": self._mean, "table": self._table}
+        learnt = {"mean": self._mean, "table": self._table}
         return {
             "weights": self.weights,
             "bias": self.bias,
             "n_kept": np.array([self.n_kept], np.int64),
             **query_tensors(self._queries),
-            **{name: each for name, each in given.items() if each is not None},
+            **{name: array for name, array in learnt.items() if array is not None},
         }
 
     @classmethod
-    def from_tensors(cls, *, n_kept: NDArray[np.int64], **rest: Any) -> Self:
-        """Rebuild an encoder from `tensors`."""
-        return cls(**rest, n_kept=int(n_kept[0]))
+    def from_tensors(cls, tensors: Tensors, zero_bit: int) -> Self:
+        rest: dict[str, Any] = dict(tensors)
+        n_kept = int(rest.pop("n_kept")[0])
+        return cls(**rest, n_kept=n_kept, zero_bit=zero_bit)
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         """Return the products of centred rows with the vectors of ranking."""
         features = as_rows(X, self.n_features, self.feature_names)
         return (self._queries or self._linear).project(features)[:, : self.n_kept]
 
-    def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
+    def offsets(self, codes: CodeArray) -> NDArray[np.float32]:
         """Return a quarter of the squared length of each sum of vectors of ranking."""
         products, step, squares = self._pairs
         sums = np.empty(len(codes), np.int64)
@@ -164,8 +166,8 @@ class AdditiveEncoder(Encoder):
         between = (self._table[1:] + self._table[:-1]) / 2
         for span, block in self._blocks(features):
             terms = self.correction_terms(block, self._mean, codes[span])
-            for i, each in enumerate(terms):
-                values[span, i] = np.searchsorted(between[:, i], each)
+            for i, term in enumerate(terms):
+                values[span, i] = np.searchsorted(between[:, i], term)
         return Corrections(values, self._table)
 
     def correction_terms(
@@ -186,11 +188,10 @@ class AdditiveEncoder(Encoder):
         row = _total(np.square(X - mean)) / 4
         signs = _signs(codes, self.n_kept)
         along = _total(self.query_scores(X) * signs) / 4
-        found = self.offsets(codes)
-        assert found is not None
+        offsets = self.offsets(codes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            factors = np.sqrt(row / along * np.sqrt(row / found))
-        return np.where((along > 0) & (found > 0), factors, 1.0), row
+            factors = np.sqrt(row / along * np.sqrt(row / offsets))
+        return np.where((along > 0) & (offsets > 0), factors, 1.0), row
 
     @cached_property
     def _pairs(self) -> tuple[NDArray[np.int8], float, float]:
@@ -214,16 +215,16 @@ class AdditiveEncoder(Encoder):
         ndarray of shape (n, n_features), dtype float32
         """
         weights = self.weights[:, : self.n_kept].T
-        return self._sums(_signs(codes, self.n_kept), weights)
+        return _sums(_signs(codes, self.n_kept), weights)
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        found = self._linear.project(X)
-        signs = np.where(found > 0, np.float32(1), np.float32(-1))
-        sums, threads = self._sums(signs, self._gram), _kernels.num_threads()
+        products = self._linear.project(X)
+        signs = np.where(products > 0, np.float32(1), np.float32(-1))
+        sums, threads = _sums(signs, self._gram), _kernels.num_threads()
         _kernels.additive_scores(
-            found, sums, self._gram, _ROUNDS, self._tolerance, threads
+            products, sums, self._gram, _ROUNDS, self._tolerance, threads
         )
-        scores[:] = found[:, : self.n_kept]
+        scores[:] = products[:, : self.n_kept]
 
     def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
         scores = np.empty((len(X), self.n_kept), np.float32)
@@ -236,28 +237,28 @@ class AdditiveEncoder(Encoder):
             self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit
         )
 
-    @classmethod
-    def _products(cls, weights: NDArray[np.float32]) -> ScoreArray:
-        """Return the products of vectors with each other."""
-        found = cls._sums(weights.T, weights)
-        if not np.isfinite(found).all():
-            raise NotFiniteError("the weights are too large for float32: scale them")
-        return found
 
-    @staticmethod
-    def _sums(rows: NDArray[np.float32], weights: NDArray[np.float32]) -> ScoreArray:
-        """Return products that are the same on every processor."""
-        found = np.empty((len(rows), weights.shape[1]), np.float32)
-        none, threads = np.zeros(weights.shape[1], np.float32), _kernels.num_threads()
-        rows, weights = map(np.ascontiguousarray, (rows, weights))
-        _kernels.linear_scores(rows, weights, none, found, threads)
-        return found
+def _products(weights: NDArray[np.float32]) -> ScoreArray:
+    """Return the products of vectors with each other."""
+    products = _sums(weights.T, weights)
+    if not np.isfinite(products).all():
+        raise NotFiniteError("the weights are too large for float32: scale them")
+    return products
 
 
-def _checked(given: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Any:
-    if given is None:
+def _sums(rows: NDArray[np.float32], weights: NDArray[np.float32]) -> ScoreArray:
+    """Return products that are the same on every processor."""
+    products = np.empty((len(rows), weights.shape[1]), np.float32)
+    none, threads = np.zeros(weights.shape[1], np.float32), _kernels.num_threads()
+    rows, weights = map(np.ascontiguousarray, (rows, weights))
+    _kernels.linear_scores(rows, weights, none, products, threads)
+    return products
+
+
+def _checked(values: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Any:
+    if values is None:
         return None
-    array = frozen(given)
+    array = frozen(values)
     if array.shape != shape or not np.isfinite(array).all():
         raise ArgumentError(f"{name} must be finite numbers of shape {shape}")
     return array
@@ -265,8 +266,7 @@ def _checked(given: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Any:
 
 def _total(terms: NDArray[Any]) -> NDArray[np.float64]:
     """Return sums of rows, one after the other, alike on every processor."""
-    found: NDArray[np.float64] = np.cumsum(terms, axis=1, dtype=np.float64)[:, -1]
-    return found
+    return np.asarray(np.cumsum(terms, axis=1, dtype=np.float64)[:, -1])
 
 
 def _signs(codes: CodeArray, n_bits: int) -> NDArray[np.float32]:

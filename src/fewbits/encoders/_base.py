@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits import _kernels
 from fewbits._artefacts import checksum, tensor_bytes
-from fewbits._checks import whole_number
+from fewbits._checks import check_prefix, check_zero_bit
 from fewbits._features import SparseRows, as_rows, feature_blocks
 from fewbits._files import atomic_write
-from fewbits._frozen import Immutable
+from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Tensors = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 
-_PREFIX = "inner."  # of the names of an inner encoder's tensors
+PREFIX = "inner."  # of the names of an inner encoder's tensors
 
 
 class NotFiniteError(ArgumentError):
@@ -71,6 +72,11 @@ class Encoder(Immutable, ABC):
     @abstractmethod
     def tensors(self) -> Tensors:
         """Return the arrays that rebuild this encoder, except `zero_bit`."""
+
+    @classmethod
+    def from_tensors(cls, tensors: Tensors, zero_bit: int) -> Self:
+        """Rebuild an encoder from `tensors`."""
+        return cls(**tensors, zero_bit=zero_bit)  # type: ignore[call-arg]
 
     @abstractmethod
     def _prefix(self, n_bits: int) -> Self: ...
@@ -123,8 +129,7 @@ class Encoder(Immutable, ABC):
         Raises
         ------
         FeatureError
-            When X has the wrong width or other names of columns than it was learnt
-            from, holds NaN or infinity, or is so large that scores are not finite.
+            As `project`.
 
         Examples
         --------
@@ -199,14 +204,16 @@ class Encoder(Immutable, ABC):
         >>> encoder.project(pa.table({"b": [1.0], "a": [3.0]}))
         array([[2.]], dtype=float32)
         """
-        known = None if names is None else tuple(map(str, names))
-        if known is not None and not len({*known}) == self.n_features == len(known):
+        columns = None if names is None else tuple(map(str, names))
+        if columns is not None and not (
+            len({*columns}) == self.n_features == len(columns)
+        ):
             raise ArgumentError(
                 f"{self.n_features} features need as many names, all different, got "
-                f"{len(known)}"
+                f"{len(columns)}"
             )
         named = copy(self)
-        vars(named)["feature_names"] = known
+        vars(named)["feature_names"] = columns
         return named
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
@@ -223,14 +230,7 @@ class Encoder(Immutable, ABC):
         Raises
         ------
         FeatureError
-            When X has the wrong width or other names of columns than it was learnt
-            from, holds NaN or infinity, or is so large that scores are not finite.
-
-        Examples
-        --------
-        >>> from fewbits.encoders import LinearEncoder
-        >>> LinearEncoder([[1.0, -2.0]], [0.0, 1.0]).query_scores([[3.0]])
-        array([[ 3., -5.]], dtype=float32)
+            As `project`.
         """
         return self.project(X)
 
@@ -244,13 +244,6 @@ class Encoder(Immutable, ABC):
         Returns
         -------
         ndarray of shape (n,), dtype float32, or None
-
-        Examples
-        --------
-        >>> from fewbits.encoders import LinearEncoder
-        >>> encoder = LinearEncoder([[1.0, -2.0]], [0.0, 1.0])
-        >>> encoder.offsets(encoder.encode([[3.0]])) is None
-        True
         """
         return None
 
@@ -276,15 +269,7 @@ class Encoder(Immutable, ABC):
         Raises
         ------
         FeatureError
-            When X has the wrong width or other names of columns than it was learnt
-            from, holds NaN or infinity, or is so large that scores are not finite.
-
-        Examples
-        --------
-        >>> from fewbits.encoders import LinearEncoder
-        >>> encoder = LinearEncoder([[1.0, -2.0]], [0.0, 1.0])
-        >>> encoder.corrections([[3.0]], encoder.encode([[3.0]])) is None
-        True
+            As `project`.
         """
         return None
 
@@ -312,11 +297,7 @@ class Encoder(Immutable, ABC):
         >>> LinearEncoder([[1.0, 2.0, 3.0]], [0.0, 0.0, 0.0]).prefix(2)
         LinearEncoder(1 -> 2 bits)
         """
-        n_bits = whole_number(n_bits, "n_bits")
-        if not 1 <= n_bits <= self.n_bits:
-            raise ArgumentError(
-                f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
-            )
+        n_bits = check_prefix(n_bits, self.n_bits)
         if n_bits == self.n_bits:
             return self
         return self._prefix(n_bits).with_feature_names(self.feature_names)
@@ -381,7 +362,32 @@ class Encoder(Immutable, ABC):
         return f"{type(self).__name__}({self.n_features} -> {self.n_bits} bits)"
 
 
-class SizedEncoder(Encoder):
+class KernelEncoder(Encoder):
+    """An encoder whose scores and codes two kernels make of the same arrays."""
+
+    bias: NDArray[np.float32]
+    _scores_kernel: ClassVar[Callable[..., None]]
+    _codes_kernel: ClassVar[Callable[..., None]]
+
+    @property
+    @abstractmethod
+    def _arrays(self) -> tuple[Any, ...]:
+        """What the kernels take between the features and their results."""
+
+    @property
+    def n_bits(self) -> int:
+        return len(self.bias)
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        type(self)._scores_kernel(X, *self._arrays, scores, _kernels.num_threads())
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        type(self)._codes_kernel(
+            X, *self._arrays, self.zero_bit, codes, _kernels.num_threads()
+        )
+
+
+class SizedEncoder(KernelEncoder):
     """An encoder that keeps its number of features beside one bias for each bit."""
 
     def __init__(self, bias: ArrayLike, n_features: ArrayLike, zero_bit: int) -> None:
@@ -389,15 +395,11 @@ class SizedEncoder(Encoder):
         if size.size != 1:
             raise ArgumentError(f"n_features must be one number, got {size.tolist()}")
         self._n_features = int(size.item())
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
 
     @property
     def n_features(self) -> int:
         return self._n_features
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
 
     def tensors(self) -> Tensors:
         return {"bias": self.bias, "n_features": np.array([self.n_features], np.int64)}
@@ -407,6 +409,11 @@ class OuterEncoder(Encoder):
     """An encoder that transforms X and passes it to another encoder, `inner`."""
 
     inner: Encoder
+
+    @classmethod
+    @abstractmethod
+    def around(cls, inner: Encoder, tensors: Tensors) -> Self:
+        """Rebuild an encoder from `inner` and the other tensors."""
 
     @abstractmethod
     def _mapped(
@@ -443,10 +450,14 @@ class OuterEncoder(Encoder):
         values = np.empty((len(features), 2), np.uint8)
         for rows, block in self._blocks(features):
             for span, mapped in self._mapped(block):
-                found = self.inner.corrections(mapped, codes[rows][span])
-                assert found is not None
-                values[rows][span] = found.values
+                part = self.inner.corrections(mapped, codes[rows][span])
+                assert part is not None
+                values[rows][span] = part.values
         return Corrections(values, table)
+
+    def tensors(self) -> Tensors:
+        inner = {PREFIX + name: tensor for name, tensor in self.inner.tensors().items()}
+        return {**inner, "inner": as_text(self.inner.kind)}
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         for span, mapped in self._mapped(X):
@@ -455,20 +466,6 @@ class OuterEncoder(Encoder):
     def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
         for span, mapped in self._mapped(X):
             self.inner._encode(mapped, codes[span])
-
-
-def inner_tensors(inner: Encoder) -> Tensors:
-    """Return the tensors of an inner encoder under names of their own."""
-    return {f"{_PREFIX}{name}": tensor for name, tensor in inner.tensors().items()}
-
-
-def take_inner_tensors(tensors: Tensors) -> Tensors:
-    """Take out what `inner_tensors` put in."""
-    return {
-        name.removeprefix(_PREFIX): tensors.pop(name)
-        for name in list(tensors)
-        if name.startswith(_PREFIX)
-    }
 
 
 def as_text(word: str) -> NDArray[Any]:
@@ -482,13 +479,7 @@ def word_of(tensor: NDArray[Any]) -> str:
 
 
 def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
-    """Return a read-only C-ordered copy.
-
-    Raises
-    ------
-    ArgumentError
-        When `array` holds no numbers, or others than `dtype` can hold.
-    """
+    """Return a read-only C-ordered copy; refuse numbers that `dtype` cannot hold."""
     try:
         original = np.asarray(array)
     except ValueError:
@@ -498,15 +489,13 @@ def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
         kind = "whole" if whole else "real"
         raise ArgumentError(f"need {kind} numbers, got dtype {original.dtype}")
     with np.errstate(over="ignore", under="ignore"):
-        kept = np.asarray(original, dtype=dtype, order="C")
-    if whole and not np.array_equal(kept, original):
+        numbers = np.asarray(original, dtype=dtype, order="C")
+    if whole and not np.array_equal(numbers, original):
         raise ArgumentError(f"numbers too large for {np.dtype(dtype)}")
-    constant: Any = np.ndarray(kept.shape, kept.dtype, kept.tobytes())
-    return constant  # type: ignore[no-any-return]
+    return frozen_array(numbers)
 
 
-def as_zero_bit(zero_bit: int) -> int:
-    """Return `zero_bit` as an int, 0 or 1."""
-    if np.ndim(zero_bit) or zero_bit not in (0, 1):
-        raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
-    return int(zero_bit)
+def check_finite(what: str, *arrays: NDArray[Any]) -> None:
+    """Refuse numbers of an encoder that float32 does not hold."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise NotFiniteError(f"{what} must be finite in float32")

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._elementary import sine_of
 from fewbits.encoders._linear import check_affine
 from fewbits.errors import ArgumentError
@@ -48,13 +50,6 @@ class EigenfunctionEncoder(Encoder):
         When the shapes do not match, an axis does not exist, a mode is less than 1, or
         a number is not finite in float32.
 
-    Notes
-    -----
-    Mathematical libraries disagree on the last digits of a sine, and NumPy's differ
-    from one processor to the next. Scores therefore use only operations whose result
-    IEEE 754 defines to the last bit, one NumPy call each, so that no compiler can fuse
-    two of them.
-
     References
     ----------
     Weiss, Torralba and Fergus, "Spectral Hashing", NIPS 2008.
@@ -83,7 +78,7 @@ class EigenfunctionEncoder(Encoder):
     ) -> None:
         self.weights, self.bias = frozen(weights), frozen(bias)
         self.axes, self.modes = frozen(axes, np.int32), frozen(modes, np.int32)
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         weights, axes, modes, bias = self.weights, self.axes, self.modes, self.bias
         shapes = weights.shape, axes.shape, modes.shape, bias.shape
         if [len(shape) for shape in shapes] != [2, 1, 1, 1] or len(set(shapes[1:])) > 1:
@@ -132,10 +127,9 @@ class EigenfunctionEncoder(Encoder):
     ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Yield w in [-1/2, 1/2] such that a score is ``sin(pi w)``, block by block."""
         n_axes = self.weights.shape[1]
-        step = max(1, _BLOCK_ENTRIES // max(n_axes, self.n_bits))
         zeros = np.zeros(n_axes, np.float32)
-        for start in range(0, len(X), step):
-            rows = X[start : start + step]
+        for span in spans(len(X), _BLOCK_ENTRIES // max(n_axes, self.n_bits)):
+            rows = X[span]
             along = np.empty((len(rows), n_axes), np.float32)
             _kernels.linear_scores(
                 rows, self.weights, zeros, along, _kernels.num_threads()
@@ -143,7 +137,7 @@ class EigenfunctionEncoder(Encoder):
             # A float64 holds the product of a float32 and any mode below 2^29.
             angles = np.multiply(along.take(self.axes, axis=1), self.modes, dtype=float)
             angles += self.bias
-            yield slice(start, start + len(rows)), _reduced(angles)
+            yield span, _reduced(angles)
 
     def _prefix(self, n_bits: int) -> Self:
         axes = self.axes[:n_bits]
@@ -157,11 +151,9 @@ class EigenfunctionEncoder(Encoder):
 
 
 def _reduced(angles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return w in [-1/2, 1/2] with sin(pi w) = sin(pi angle), in place of `angles`.
-
-    Taking off a multiple of 2 is exact, and so is folding at +-1/2 wherever the sine is
-    near zero: the sign of w is the sign of the sine. An infinite angle gives NaN.
-    """
+    """Return w in [-1/2, 1/2] with sin(pi w) = sin(pi angle), in place of `angles`."""
+    # Taking off a multiple of 2 is exact, and so is folding at +-1/2 wherever the sine
+    # is near zero: the sign of w is the sign of the sine. An infinite angle gives NaN.
     turns = np.rint(0.5 * angles)
     turns *= 2
     with np.errstate(invalid="ignore"):

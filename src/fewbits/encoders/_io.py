@@ -2,13 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fewbits._artefacts import read_tensors
 from fewbits.encoders._additive import AdditiveEncoder
-from fewbits.encoders._base import Encoder, take_inner_tensors, word_of
+from fewbits.encoders._base import PREFIX, Encoder, OuterEncoder, Tensors, word_of
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._kernel_maps import AnchorEncoder, KernelMapEncoder
 from fewbits.encoders._linear import BlockDiagonalEncoder, LinearEncoder, SparseEncoder
@@ -22,38 +21,24 @@ from fewbits.encoders._structured import (
 )
 from fewbits.errors import ArtefactError, FewbitsError
 
-
-def _behind(outer: Any, kinds: dict[str, Any]) -> Any:
-    """Return what rebuilds an encoder that has one of these kinds inside."""
-
-    def rebuild(*, zero_bit: int, **tensors: Any) -> Encoder:
-        inner = take_inner_tensors(tensors)
-        make = kinds[word_of(tensors["inner"])]
-        rebuilt: Encoder = outer.from_tensors(make(**inner, zero_bit=zero_bit), tensors)
-        return rebuilt
-
-    return rebuild
-
-
-_PLAIN_KINDS: dict[str, Any] = {
+_KINDS: dict[str, type[Encoder]] = {
     cls.kind: cls
     for cls in (
+        AdditiveEncoder,
+        AnchorEncoder,
         BilinearEncoder,
         BlockDiagonalEncoder,
         BlockHadamardEncoder,
         CirculantEncoder,
         EigenfunctionEncoder,
         HadamardEncoder,
+        KernelMapEncoder,
         LinearEncoder,
+        MLPEncoder,
+        PackedEncoder,
         SparseEncoder,
     )
-} | {
-    AdditiveEncoder.kind: AdditiveEncoder.from_tensors,
-    MLPEncoder.kind: MLPEncoder.from_tensors,
-    PackedEncoder.kind: PackedEncoder.from_tensors,
 }
-_INNER_KINDS = _PLAIN_KINDS | {AnchorEncoder.kind: _behind(AnchorEncoder, _PLAIN_KINDS)}
-_KINDS = _INNER_KINDS | {KernelMapEncoder.kind: _behind(KernelMapEncoder, _INNER_KINDS)}
 _FORMAT = "fewbits-encoder-1"
 
 
@@ -94,7 +79,7 @@ def load(path: str | Path) -> Encoder:
     try:
         with np.errstate(all="ignore"):
             zero_bit = int(metadata["zero_bit"])
-            encoder: Encoder = _KINDS[kind](**tensors, zero_bit=zero_bit)
+            encoder = _rebuilt(kind, tensors, zero_bit)
             if "feature_names" in metadata:
                 names = json.loads(metadata["feature_names"])
                 encoder = encoder.with_feature_names(names)
@@ -103,3 +88,16 @@ def load(path: str | Path) -> Encoder:
     if encoder.fingerprint != metadata.get("fingerprint"):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
     return encoder
+
+
+def _rebuilt(kind: str, tensors: Tensors, zero_bit: int) -> Encoder:
+    cls = _KINDS[kind]
+    if not issubclass(cls, OuterEncoder):
+        return cls.from_tensors(tensors, zero_bit)
+    inner = {
+        name.removeprefix(PREFIX): tensors.pop(name)
+        for name in list(tensors)
+        if name.startswith(PREFIX)
+    }
+    inner_kind = word_of(tensors.pop("inner"))
+    return cls.around(_rebuilt(inner_kind, inner, zero_bit), tensors)

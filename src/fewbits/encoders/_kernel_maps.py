@@ -16,12 +16,11 @@ from fewbits._checks import whole_number
 from fewbits._spans import spans
 from fewbits.encoders._base import (
     Encoder,
-    NotFiniteError,
     OuterEncoder,
     Tensors,
     as_text,
+    check_finite,
     frozen,
-    inner_tensors,
     word_of,
 )
 from fewbits.encoders._elementary import cosine_and_sine, exp, log2, power
@@ -72,22 +71,67 @@ KERNELS = {
 @final
 @dataclass(frozen=True)
 class KernelMap:
-    """A map with dot products near a kernel; made by `kernel_map`, which checks.
+    """A homogeneous kernel map: dot products of its values are near a kernel.
 
-    Attributes
+    Parameters
     ----------
     kernel : {"intersection", "chi2", "js"}
+        ``min(a, b)``, ``2 a b / (a + b)``, or the Jensen-Shannon kernel ``a / 2 log2((a
+        + b) / a) + b / 2 log2((a + b) / b)``.
     order : int
-    gamma, interval : float
+        Frequencies of the map, 1 to 100: a feature becomes ``2 * order + 1`` values.
+    gamma : float
+        Degree of homogeneity, above 0 and at most 2: the kernel is multiplied by
+        ``(a b)^((gamma - 1) / 2)``.
+    interval : float or None
+        Distance of the frequencies, above 0 and at most 10; None takes one that suits
+        the kernel and the order, which the attribute then is.
     signed : bool
-        As in `kernel_map`.
+        Take negative features, as ``map(-x) = -map(x)``, rather than refuse them.
+
+    Raises
+    ------
+    ArgumentError
+        When a parameter lies outside its range, or values may overflow float32.
+
+    Examples
+    --------
+    >>> KernelMap("chi2", 1, 1.0, None, False)(np.ones((1, 2), np.float32)).shape
+    (1, 6)
     """
 
     kernel: str
     order: int
     gamma: float
-    interval: float
+    interval: Any
     signed: bool
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.kernel, str) and self.kernel in KERNELS):
+            names = ", ".join(repr(name) for name in KERNELS)
+            raise ArgumentError(f"kernel must be one of {names}, got {self.kernel!r}")
+        order = whole_number(self.order, "order")
+        if not 1 <= order <= _MAX_ORDER:
+            raise ArgumentError(f"order must be 1 to {_MAX_ORDER}, got {order}")
+        if not isinstance(self.signed, bool | np.bool_):
+            raise ArgumentError(f"signed must be True or False, got {self.signed!r}")
+        gamma, interval = _positive("gamma", self.gamma, _MAX_GAMMA), self.interval
+        if interval is None:
+            # Near the best for features spread over decades: the mean error over
+            # sqrt(ab), for a and b log-uniform in [0.001, 1], is at most a fifth above
+            # the least that any interval reaches, up to order 10.
+            _, first, offset = KERNELS[self.kernel]
+            interval = first * ((1 + offset) / (math.sqrt(order) + offset))
+        interval = _positive("interval", interval, _MAX_INTERVAL)
+        checked = {"order": order, "gamma": gamma, "interval": interval}
+        for name, value in {**checked, "signed": bool(self.signed)}.items():
+            object.__setattr__(self, name, value)
+        largest = float(np.finfo(np.float32).max)
+        if max(self.amplitudes) * largest ** (gamma / 2 - 1) > 1:
+            raise ArgumentError(
+                f"gamma={gamma:g} with interval={interval:g} overflows float32; take "
+                "smaller ones"
+            )
 
     @property
     def n_values(self) -> int:
@@ -115,9 +159,8 @@ class KernelMap:
         self, X: NDArray[np.float32]
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yield the values of some tens of megabytes at a time."""
-        step = max(1, _BLOCK_ENTRIES // max(1, self.n_values * X.shape[1]))
-        for start in range(0, len(X), step):
-            span = slice(start, min(start + step, len(X)))
+        width = max(1, self.n_values * X.shape[1])
+        for span in spans(len(X), _BLOCK_ENTRIES // width):
             yield span, self(X[span])
 
     def check_signs(self, X: NDArray[np.float32]) -> None:
@@ -157,63 +200,6 @@ class KernelMap:
             mapped[:, 2 * j] = scaled * sine
 
 
-def kernel_map(
-    kernel: str, order: int, gamma: float, interval: float | None, signed: bool
-) -> KernelMap:
-    """Return a homogeneous kernel map of checked parameters.
-
-    Parameters
-    ----------
-    kernel : {"intersection", "chi2", "js"}
-    order : int
-        Each feature becomes ``2 * order + 1`` values; 1 to 100.
-    gamma : float
-        Degree of homogeneity, above 0 and at most 2.
-    interval : float or None
-        Distance of the sampled frequencies; None takes one that suits the order.
-    signed : bool
-        Whether features may be negative.
-
-    Returns
-    -------
-    KernelMap
-
-    Raises
-    ------
-    ArgumentError
-        When a parameter lies outside its range, or values may overflow float32.
-
-    Examples
-    --------
-    >>> kernel_map("chi2", 1, 1.0, None, False)(np.ones((1, 2), np.float32)).shape
-    (1, 6)
-    """
-    if not (isinstance(kernel, str) and kernel in KERNELS):
-        known = ", ".join(repr(name) for name in KERNELS)
-        raise ArgumentError(f"kernel must be one of {known}, got {kernel!r}")
-    order = whole_number(order, "order")
-    if not 1 <= order <= _MAX_ORDER:
-        raise ArgumentError(f"order must be 1 to {_MAX_ORDER}, got {order}")
-    if not isinstance(signed, bool | np.bool_):
-        raise ArgumentError(f"signed must be True or False, got {signed!r}")
-    gamma = _positive("gamma", gamma, _MAX_GAMMA)
-    if interval is None:
-        # Near the best for features spread over decades: the mean error over sqrt(ab),
-        # for a and b log-uniform in [0.001, 1], is at most a fifth above the least that
-        # any interval reaches, up to order 10.
-        _, first, offset = KERNELS[kernel]
-        interval = first * ((1 + offset) / (math.sqrt(order) + offset))
-    interval = _positive("interval", interval, _MAX_INTERVAL)
-    found = KernelMap(kernel, order, gamma, interval, bool(signed))
-    largest = float(np.finfo(np.float32).max)
-    if max(found.amplitudes) * largest ** (gamma / 2 - 1) > 1:
-        raise ArgumentError(
-            f"gamma={gamma:g} with interval={interval:g} overflows float32; take "
-            "smaller ones"
-        )
-    return found
-
-
 def _positive(name: str, value: Any, high: float) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not 0 < value <= high:
@@ -236,19 +222,8 @@ class KernelMapEncoder(OuterEncoder):
     inner : Encoder
         Takes ``2 * order + 1`` values for each feature: the first of all features, then
         the second of all features, and so on.
-    kernel : {'intersection', 'chi2', 'js'}, default='intersection'
-        ``min(a, b)``, ``2 a b / (a + b)``, or the Jensen-Shannon kernel ``a / 2 log2((a
-        + b) / a) + b / 2 log2((a + b) / b)``.
-    order : int, default=1
-        Frequencies of the map, 1 to 100.
-    gamma : float, default=1
-        Degree of homogeneity, above 0 and at most 2: the kernel is multiplied by
-        ``(a b)^((gamma - 1) / 2)``.
-    interval : float, default=None
-        Distance of the frequencies, above 0 and at most 10; None takes one that suits
-        the kernel and the order.
-    signed : bool, default=False
-        Take negative features, as ``map(-x) = -map(x)``, rather than refuse them.
+    kernel, order, gamma, interval, signed
+        As in `KernelMap`.
 
     Attributes
     ----------
@@ -266,8 +241,7 @@ class KernelMapEncoder(OuterEncoder):
 
     Notes
     -----
-    The mapped features are float32, rounded from values that are the same on every
-    machine: they use only operations that IEEE 754 defines to the last bit.
+    The mapped features, in float32, are the same on every machine.
 
     References
     ----------
@@ -302,7 +276,7 @@ class KernelMapEncoder(OuterEncoder):
         if not isinstance(inner, Encoder) or isinstance(inner, KernelMapEncoder):
             raise ArgumentError(f"need an encoder behind the map, got {inner!r}")
         self.inner, self.zero_bit = inner, inner.zero_bit
-        self.map = kernel_map(kernel, order, gamma, interval, signed)
+        self.map = KernelMap(kernel, order, gamma, interval, signed)
         if inner.n_features % self.map.n_values:
             raise ArgumentError(
                 f"a map of order {self.map.order} gives {self.map.n_values} values for "
@@ -310,8 +284,7 @@ class KernelMapEncoder(OuterEncoder):
             )
 
     @classmethod
-    def from_tensors(cls, inner: Encoder, tensors: Tensors) -> Self:
-        """Rebuild what `tensors` gave, except for the inner encoder."""
+    def around(cls, inner: Encoder, tensors: Tensors) -> Self:
         return cls(
             inner,
             word_of(tensors["kernel"]),
@@ -327,8 +300,7 @@ class KernelMapEncoder(OuterEncoder):
 
     def tensors(self) -> Tensors:
         return {
-            **inner_tensors(self.inner),
-            "inner": as_text(self.inner.kind),
+            **super().tensors(),
             "kernel": as_text(self.map.kernel),
             "order": frozen([self.map.order], np.int64),
             "gamma": frozen([self.map.gamma], np.float64),
@@ -378,9 +350,8 @@ class AnchorEncoder(OuterEncoder):
 
     Notes
     -----
-    A kernel is rounded to float32 from operations that IEEE 754 defines to the last
-    bit, on the kernel of `LinearEncoder` for the product with the anchor: a vector has
-    the same bits everywhere. Where a distance overflows float32 the kernel is 0.
+    Kernels, in float32, are the same on every machine, and 0 where a distance overflows
+    float32.
 
     References
     ----------
@@ -424,8 +395,7 @@ class AnchorEncoder(OuterEncoder):
                 f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} "
                 "numbers"
             )
-        if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
-            raise NotFiniteError("anchors and mean must be finite in float32")
+        check_finite("anchors and mean", anchors, mean)
         # -gamma |a|^2 + 2 gamma a'x, of which the last has no part for |x|^2.
         double = self.anchors.astype(np.float64)
         self._weights = frozen(2 * self.gamma * double.T)
@@ -434,8 +404,7 @@ class AnchorEncoder(OuterEncoder):
             raise ArgumentError("anchors are too large for gamma in float32")
 
     @classmethod
-    def from_tensors(cls, inner: Encoder, tensors: Tensors) -> Self:
-        """Rebuild what `tensors` gave, except for the inner encoder."""
+    def around(cls, inner: Encoder, tensors: Tensors) -> Self:
         return cls(inner, tensors["anchors"], tensors["mean"], tensors["gamma"])
 
     @property
@@ -444,8 +413,7 @@ class AnchorEncoder(OuterEncoder):
 
     def tensors(self) -> Tensors:
         return {
-            **inner_tensors(self.inner),
-            "inner": as_text(self.inner.kind),
+            **super().tensors(),
             "anchors": self.anchors,
             "mean": self.mean,
             "gamma": frozen([self.gamma], np.float64),

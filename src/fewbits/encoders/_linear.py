@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
 from fewbits._features import as_rows
-from fewbits._typing import CodeArray, ScoreArray
+from fewbits._typing import ScoreArray
 from fewbits.codes import MAX_BITS
 from fewbits.encoders._base import (
-    Encoder,
-    NotFiniteError,
+    KernelEncoder,
     SizedEncoder,
     Tensors,
-    as_zero_bit,
+    check_finite,
     frozen,
 )
 from fewbits.errors import ArgumentError
@@ -25,7 +25,7 @@ _BEYOND = 16  # numbers behind the weights that kernels read, and ignore
 
 
 @final
-class LinearEncoder(Encoder):
+class LinearEncoder(KernelEncoder):
     """One hyperplane per bit.
 
     Every learner whose result is a hyperplane per bit (LSH, PCA, ITQ, linear
@@ -63,6 +63,8 @@ class LinearEncoder(Encoder):
     """
 
     kind: ClassVar[str] = "linear"
+    _scores_kernel = staticmethod(_kernels.linear_scores)
+    _codes_kernel = staticmethod(_kernels.linear_encode)
 
     def __init__(
         self,
@@ -74,39 +76,28 @@ class LinearEncoder(Encoder):
         zero_bit: int = 0,
     ) -> None:
         self.weights, self.bias = frozen(weights), frozen(bias)
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         check_affine(self.weights.shape, self.weights, self.bias)
         shape = self.weights.shape
-        has_queries = query_weights is not None or query_bias is not None
-        self._queries = (
-            as_query_encoder(query_weights, query_bias, shape) if has_queries else None
+        self._queries: LinearEncoder | None = as_query_encoder(
+            query_weights, query_bias, shape
         )
 
     @property
     def n_features(self) -> int:
         return int(self.weights.shape[0])
 
-    @property
-    def n_bits(self) -> int:
-        return int(self.weights.shape[1])
-
     def tensors(self) -> Tensors:
-        own = {"weights": self.weights, "bias": self.bias}
-        return own | query_tensors(self._queries)
+        tensors = {"weights": self.weights, "bias": self.bias}
+        return tensors | query_tensors(self._queries)
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         features = as_rows(X, self.n_features, self.feature_names)
         return (self._queries or self).project(features)
 
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        _kernels.linear_scores(
-            X, self.weights, self.bias, scores, _kernels.num_threads()
-        )
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        _kernels.linear_encode(
-            X, self.weights, self.bias, self.zero_bit, codes, _kernels.num_threads()
-        )
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.weights, self.bias
 
     def _prefix(self, n_bits: int) -> Self:
         # Weights of queries were trained for whole codes.
@@ -160,6 +151,8 @@ class SparseEncoder(SizedEncoder):
     """
 
     kind: ClassVar[str] = "sparse"
+    _scores_kernel = staticmethod(_kernels.sparse_scores)
+    _codes_kernel = staticmethod(_kernels.sparse_encode)
 
     def __init__(
         self,
@@ -217,17 +210,9 @@ class SparseEncoder(SizedEncoder):
         }
 
     @cached_property
-    def _map(self) -> _kernels.SparseMap:
+    def _arrays(self) -> tuple[Any, ...]:
         arrays = self.indptr, self.indices, self.values, self.bias
-        return _kernels.SparseMap(*arrays, self.n_features)
-
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        _kernels.sparse_scores(X, self._map, scores, _kernels.num_threads())
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        _kernels.sparse_encode(
-            X, self._map, self.zero_bit, codes, _kernels.num_threads()
-        )
+        return (_kernels.SparseMap(*arrays, self.n_features),)
 
     def _prefix(self, n_bits: int) -> Self:
         end = self.indptr[n_bits]
@@ -254,9 +239,7 @@ class SparseEncoder(SizedEncoder):
             indices.min() >= 0 and indices.max() < self.n_features
         ):
             raise ArgumentError(f"indices must lie between 0 and {self.n_features - 1}")
-        starts = np.zeros(len(indices), bool)
-        starts[indptr[:-1][indptr[:-1] < len(indices)]] = True
-        if not (starts[1:] | (np.diff(indices) > 0)).all():
+        if not _rise(indices, indptr[:-1]):
             raise ArgumentError("the indices of each bit must rise strictly")
 
 
@@ -306,6 +289,8 @@ class BlockDiagonalEncoder(SizedEncoder):
     """
 
     kind: ClassVar[str] = "block-diagonal"
+    _scores_kernel = staticmethod(_kernels.block_scores)
+    _codes_kernel = staticmethod(_kernels.block_encode)
 
     def __init__(
         self,
@@ -351,8 +336,8 @@ class BlockDiagonalEncoder(SizedEncoder):
         -------
         BlockDiagonalEncoder
         """
-        features = [np.asarray(each) for each, _ in blocks]
-        weights = [np.asarray(each) for _, each in blocks]
+        features = [np.asarray(listed) for listed, _ in blocks]
+        weights = [np.asarray(matrix) for _, matrix in blocks]
         if any(
             w.ndim != 2 or len(w) != len(f)
             for f, w in zip(features, weights, strict=True)
@@ -361,8 +346,8 @@ class BlockDiagonalEncoder(SizedEncoder):
         return cls(
             np.concatenate(features),
             np.cumsum([0, *map(len, features)]),
-            np.cumsum([0, *(each.shape[1] for each in weights)]),
-            np.concatenate([each.ravel() for each in weights]),
+            np.cumsum([0, *(matrix.shape[1] for matrix in weights)]),
+            np.concatenate([matrix.ravel() for matrix in weights]),
             bias,
             n_features,
             zero_bit=zero_bit,
@@ -400,29 +385,27 @@ class BlockDiagonalEncoder(SizedEncoder):
             start += size
 
     def tensors(self) -> Tensors:
-        names = "features", "feature_starts", "bit_starts", "weights"
-        return {**{name: getattr(self, name) for name in names}, **super().tensors()}
+        return {
+            "features": self.features,
+            "feature_starts": self.feature_starts,
+            "bit_starts": self.bit_starts,
+            "weights": self.weights,
+            **super().tensors(),
+        }
 
     @property
-    def _map(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        return self.features, self.feature_starts, self.bit_starts
-
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        arrays = *self._map, self._padded, self.bias
-        _kernels.block_scores(X, *arrays, scores, _kernels.num_threads())
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        arrays = *self._map, self._padded, self.bias
-        _kernels.block_encode(X, *arrays, self.zero_bit, codes, _kernels.num_threads())
+    def _arrays(self) -> tuple[Any, ...]:
+        starts = self.feature_starts, self.bit_starts
+        return self.features, *starts, self._padded, self.bias
 
     def _prefix(self, n_bits: int) -> Self:
-        kept: list[tuple[ArrayLike, ArrayLike]] = [
+        blocks: list[tuple[ArrayLike, ArrayLike]] = [
             (listed, matrix[:, : n_bits - bits.start])
             for listed, bits, matrix in self.blocks()
             if bits.start < n_bits
         ]
         bias = self.bias[:n_bits]
-        return self.from_blocks(kept, bias, self._n_features, zero_bit=self.zero_bit)
+        return self.from_blocks(blocks, bias, self._n_features, zero_bit=self.zero_bit)
 
     def _check_blocks(self, values: NDArray[np.float32]) -> None:
         """Refuse what the kernels, which trust these arrays, would read wrongly."""
@@ -446,9 +429,7 @@ class BlockDiagonalEncoder(SizedEncoder):
         listed, n = self.features, self._n_features
         if listed.ndim != 1 or not (listed.min() >= 0 and listed.max() < n):
             raise ArgumentError(f"features must lie between 0 and {n - 1}")
-        new = np.zeros(len(listed), bool)
-        new[self.feature_starts[:-1]] = True
-        if not (new[1:] | (np.diff(listed) > 0)).all():
+        if not _rise(listed, self.feature_starts[:-1]):
             raise ArgumentError("the features of each block must rise strictly")
         size = int(np.diff(self.feature_starts) @ np.diff(self.bit_starts))
         if values.shape != (size,):
@@ -458,30 +439,31 @@ class BlockDiagonalEncoder(SizedEncoder):
             )
 
 
+def _rise(numbers: NDArray[np.int32], starts: NDArray[np.int64]) -> bool:
+    """Return whether numbers rise strictly from each start to the next."""
+    is_first = np.zeros(len(numbers) + 1, np.bool_)
+    is_first[starts] = True
+    return bool((is_first[1:-1] | (np.diff(numbers) > 0)).all())
+
+
 def as_query_encoder(
     weights: ArrayLike | None, bias: ArrayLike | None, shape: tuple[int, ...]
 ) -> LinearEncoder | None:
-    """Return the map of queries to scores, if there is one.
-
-    Raises
-    ------
-    ArgumentError
-        When one of both is missing, or has another shape than those of encoding.
-    """
+    """Return the map of queries to scores, if there is one."""
     if weights is None and bias is None:
         return None
     if weights is None or bias is None:
         raise ArgumentError("query_weights and query_bias need each other")
     try:
-        found = LinearEncoder(weights, bias)
+        queries = LinearEncoder(weights, bias)
     except ArgumentError as error:
         raise ArgumentError(f"query_weights and query_bias: {error}") from None
-    if found.weights.shape != shape:
+    if queries.weights.shape != shape:
         raise ArgumentError(
             f"query_weights must have the shape of weights, {shape}, got "
-            f"{found.weights.shape}"
+            f"{queries.weights.shape}"
         )
-    return found
+    return queries
 
 
 def query_tensors(queries: LinearEncoder | None) -> Tensors:
@@ -504,5 +486,4 @@ def check_affine(
         raise ArgumentError("an encoder needs at least one feature")
     if not 1 <= shape[1] <= MAX_BITS:
         raise ArgumentError(f"n_bits must lie between 1 and {MAX_BITS}, got {shape[1]}")
-    if not (np.isfinite(values).all() and np.isfinite(bias).all()):
-        raise NotFiniteError("weights and bias must be finite in float32")
+    check_finite("weights and bias", values, bias)

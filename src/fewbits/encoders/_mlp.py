@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._linear import check_affine
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -52,15 +54,8 @@ class MLPEncoder(Encoder):
 
     Notes
     -----
-    Each layer is the kernel of `LinearEncoder`: one chain of fused multiply-adds for
-    each output, over the inputs in rising order. ReLU takes nothing from a number, so
-    a row has the same scores everywhere.
-
     Only the last layer decides how many bits there are: a prefix keeps all hidden
-    layers.
-
-    A file holds the tensors ``weights.0``, ``biases.0``, ``weights.1``, ... of all
-    layers, and no other.
+    layers. A file holds the tensors ``weights.0``, ``biases.0``, ``weights.1``, ...
 
     Examples
     --------
@@ -89,7 +84,7 @@ class MLPEncoder(Encoder):
             )
         self.weights: Layers = tuple(map(frozen, weights))
         self.biases: Layers = tuple(map(frozen, biases))
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         layers = zip(self.weights, self.biases, strict=True)
         for number, (matrix, bias) in enumerate(layers, 1):
             try:
@@ -104,8 +99,7 @@ class MLPEncoder(Encoder):
                 )
 
     @classmethod
-    def from_tensors(cls, *, zero_bit: int, **tensors: Any) -> Self:
-        """Rebuild the encoder from the result of `tensors`."""
+    def from_tensors(cls, tensors: Tensors, zero_bit: int) -> Self:
         numbers = range(len(tensors) // 2)
         weights = [f"weights.{i}" for i in numbers]
         biases = [f"biases.{i}" for i in numbers]
@@ -161,9 +155,7 @@ class MLPEncoder(Encoder):
         """Yield the inputs of the last layer, block by block."""
         hidden = list(zip(self.weights[:-1], self.biases[:-1], strict=True))
         widest = max((len(bias) for _, bias in hidden), default=1)
-        step = max(1, _BLOCK_ENTRIES // widest)
-        for start in range(0, len(X), step):
-            span = slice(start, min(start + step, len(X)))
+        for span in spans(len(X), _BLOCK_ENTRIES // widest):
             values = X[span]
             for number, (weights, bias) in enumerate(hidden, 1):
                 outputs = np.empty((len(values), len(bias)), np.float32)

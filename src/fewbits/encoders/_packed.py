@@ -8,11 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_count
 from fewbits._features import as_features, row_spans
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.codes import n_bytes, prefix
+from fewbits.codes import MAX_BITS, n_bytes, prefix
 from fewbits.encoders._base import Encoder, Progress, Tensors
 from fewbits.errors import FeatureError
-
-MAX_BITS = 65_536
 
 
 @final
@@ -53,8 +51,8 @@ class PackedEncoder(Encoder):
             raise FeatureError(f"codes of {whole:,} bits have no {n_bits:,} bits")
 
     @classmethod
-    def from_tensors(cls, *, zero_bit: int, n_bits: NDArray[np.int64]) -> Self:
-        return cls(*n_bits.tolist())
+    def from_tensors(cls, tensors: Tensors, zero_bit: int) -> Self:
+        return cls(*tensors["n_bits"].tolist())
 
     @property
     def n_features(self) -> int:
@@ -76,9 +74,9 @@ class PackedEncoder(Encoder):
         return f"PackedEncoder({self._n_bits:,} bits)"
 
     def tensors(self) -> Tensors:
-        known = [self._n_bits, self._input_bits]
+        lengths = [self._n_bits, self._input_bits]
         whole = self._n_bits == self._input_bits
-        return {"n_bits": np.array(known[:1] if whole else known, np.int64)}
+        return {"n_bits": np.array(lengths[:1] if whole else lengths, np.int64)}
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         bits = np.unpackbits(self._bytes(X), axis=1, count=self._n_bits)
@@ -89,15 +87,15 @@ class PackedEncoder(Encoder):
         codes[:] = prefix(self._bytes(X), self._n_bits)
 
     def encode(self, X: ArrayLike, *, progress: Progress | None = None) -> CodeArray:
-        given = as_features(X, self.n_features)
-        if given.dtype != np.uint8:
-            return super().encode(given, progress=progress)
+        rows = as_features(X, self.n_features)
+        if rows.dtype != np.uint8:
+            return super().encode(rows, progress=progress)
         # Bytes need no way through floats, which takes ten times as long.
-        codes = np.empty((len(given), n_bytes(self._n_bits)), np.uint8)
-        for span in row_spans(given):
-            codes[span] = prefix(self._checked(given[span]), self._n_bits)
+        codes = np.empty((len(rows), n_bytes(self._n_bits)), np.uint8)
+        for span in row_spans(rows):
+            codes[span] = prefix(self._checked(rows[span]), self._n_bits)
             if progress is not None:
-                progress(span.stop, len(given))
+                progress(span.stop, len(rows))
         return codes
 
     def _bytes(self, X: NDArray[np.float32]) -> CodeArray:

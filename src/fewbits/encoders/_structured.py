@@ -1,7 +1,6 @@
 """Signs of products with structured matrices: fewer weights, and less to compute."""
 
 from abc import abstractmethod
-from collections.abc import Collection
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self, final
 
@@ -9,16 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
 from fewbits._frozen import frozen_array
 from fewbits._kernels import ring
-from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
 from fewbits.encoders._base import (
-    Encoder,
-    NotFiniteError,
+    KernelEncoder,
     SizedEncoder,
     Tensors,
-    as_zero_bit,
+    check_finite,
     frozen,
 )
 from fewbits.encoders._elementary import cosine_and_sine
@@ -34,32 +32,36 @@ MAX_ROUNDS = 16
 
 
 class RoundsEncoder(SizedEncoder):
-    """Series of rounds, each a block-diagonal matrix and a Walsh-Hadamard transform.
+    """Series of rounds, each a block-diagonal matrix and a Walsh-Hadamard transform."""
 
-    A subclass keeps what makes the matrices in the attribute named by `stored`, an
-    array whose first two axes are series and rounds, and sets it before this is
-    initialised.
-    """
-
+    #: The name of what makes the matrices, whose first axes are series and rounds.
     stored: ClassVar[str]
+    _scores_kernel = staticmethod(_kernels.hadamard_scores)
+    _codes_kernel = staticmethod(_kernels.hadamard_encode)
 
-    def __init__(self, bias: ArrayLike, n_features: ArrayLike, zero_bit: int) -> None:
+    def __init__(
+        self,
+        rounds: NDArray[Any],
+        bias: ArrayLike,
+        n_features: ArrayLike,
+        zero_bit: int,
+    ) -> None:
         super().__init__(bias, n_features, zero_bit)
-        size, bias, found = padded_size(self.n_features), self.bias, self._stored.shape
+        self._rounds, bias, shape = rounds, self.bias, rounds.shape
         if bias.ndim != 1:
             raise ArgumentError(
                 f"need one bias for each bit, got an array of shape {bias.shape}"
             )
-        if not np.isfinite(bias).all():
-            raise NotFiniteError("bias must be finite in float32")
+        check_finite("bias", bias)
         n_bytes(len(bias))
+        size = padded_size(self.n_features)
         n_series, tails = -(-len(bias) // size), self._tails(size)
-        fits = len(found) > 2 and found[0] == n_series and found[2:] in tails
-        if not (fits and 1 <= found[1] <= MAX_ROUNDS):
+        fits = len(shape) > 2 and shape[0] == n_series and shape[2:] in tails
+        if not (fits and 1 <= shape[1] <= MAX_ROUNDS):
             named = " or ".join(", ".join(map(str, tail)) for tail in tails)
             raise ArgumentError(
                 f"{len(bias)} bits of {self.n_features} features need {self.stored} of "
-                f"shape ({n_series}, 1 to {MAX_ROUNDS} rounds, {named}), got {found}"
+                f"shape ({n_series}, 1 to {MAX_ROUNDS} rounds, {named}), got {shape}"
             )
 
     @property
@@ -67,66 +69,31 @@ class RoundsEncoder(SizedEncoder):
     def _matrices(self) -> NDArray[np.float32]:
         """The blocks, of shape (n_series, n_rounds, size, width)."""
 
+    @staticmethod
     @abstractmethod
-    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
+    def _tails(size: int) -> list[tuple[int, ...]]:
         """Return the shapes that a round may be stored in."""
 
     @property
     def n_rounds(self) -> int:
         """Transforms that a vector passes, each behind its blocks."""
-        return int(self._stored.shape[1])
-
-    @property
-    def _stored(self) -> NDArray[Any]:
-        array: NDArray[Any] = getattr(self, self.stored)
-        return array
+        return int(self._rounds.shape[1])
 
     def tensors(self) -> Tensors:
-        return {self.stored: self._stored, **super().tensors()}
+        return {self.stored: self._rounds, **super().tensors()}
 
-    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        _kernels.hadamard_scores(
-            X, self._matrices, self.bias, scores, _kernels.num_threads()
-        )
-
-    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        _kernels.hadamard_encode(
-            X, self._matrices, self.bias, self.zero_bit, codes, _kernels.num_threads()
-        )
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        return self._matrices, self.bias
 
     def _prefix(self, n_bits: int) -> Self:
         n_series = -(-n_bits // padded_size(self.n_features))
-        parts: dict[str, Any] = {
-            self.stored: self._stored[:n_series],
-            "bias": self.bias[:n_bits],
-            "n_features": self.n_features,
-            "zero_bit": self.zero_bit,
-        }
-        return type(self)(**parts)
+        parts = {self.stored: self._rounds[:n_series], "bias": self.bias[:n_bits]}
+        return self.from_tensors(self.tensors() | parts, self.zero_bit)
 
 
 def padded_size(n_features: int) -> int:
-    """Return the size of the Walsh-Hadamard transform that takes some features.
-
-    Parameters
-    ----------
-    n_features : int
-
-    Returns
-    -------
-    int
-        The next power of two, 16 at least.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no feature, or there are more than 2**24.
-
-    Examples
-    --------
-    >>> padded_size(10), padded_size(300)
-    (16, 512)
-    """
+    """Return the size of a transform: the next power of two, 16 at least."""
     if not 1 <= n_features <= _MAX_FEATURES:
         raise ArgumentError(
             f"need 1 to {_MAX_FEATURES} features for a transform, got {n_features}"
@@ -165,11 +132,6 @@ class HadamardEncoder(RoundsEncoder):
     ArgumentError
         When the shapes do not match or a number is not finite in float32.
 
-    Notes
-    -----
-    Each stage of a transform adds or subtracts pairs of float32 numbers, in one fixed
-    order of stages, so that a row has the same scores everywhere.
-
     References
     ----------
     Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt, "Practical and Optimal LSH for
@@ -198,7 +160,11 @@ class HadamardEncoder(RoundsEncoder):
         zero_bit: int = 0,
     ) -> None:
         self.signs = frozen(signs, np.uint8)
-        super().__init__(bias, n_features, zero_bit)
+        super().__init__(self.signs, bias, n_features, zero_bit)
+
+    @staticmethod
+    def _tails(size: int) -> list[tuple[int, ...]]:
+        return [(size // 8,)]
 
     @cached_property
     def _matrices(self) -> NDArray[np.float32]:
@@ -206,9 +172,6 @@ class HadamardEncoder(RoundsEncoder):
         bits = np.unpackbits(self.signs, axis=2)[..., None]
         scale = np.float32(bits.shape[2] ** -0.5)
         return frozen_array(np.where(bits, -scale, scale))
-
-    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
-        return [(size // 8,)]
 
 
 #: Widths of blocks: diagonal matrices, and one register of the widest instruction set.
@@ -251,8 +214,7 @@ class BlockHadamardEncoder(RoundsEncoder):
     Notes
     -----
     The transform is that of Sylvester's matrix of 1 and -1, which is not scaled: where
-    it must be orthogonal, the weights hold the factor ``size ** -0.5``. A score is
-    defined to the last bit, so that a row has the same scores everywhere.
+    it must be orthogonal, the weights hold the factor ``size ** -0.5``.
 
     References
     ----------
@@ -281,20 +243,20 @@ class BlockHadamardEncoder(RoundsEncoder):
         zero_bit: int = 0,
     ) -> None:
         self.weights = frozen(weights)
-        super().__init__(bias, n_features, zero_bit)
-        if not np.isfinite(self.weights).all():
-            raise NotFiniteError("weights must be finite in float32")
+        super().__init__(self.weights, bias, n_features, zero_bit)
+        check_finite("weights", self.weights)
+
+    @staticmethod
+    def _tails(size: int) -> list[tuple[int, ...]]:
+        return [(size, width) for width in BLOCK_WIDTHS]
 
     @property
     def _matrices(self) -> NDArray[np.float32]:
         return self.weights
 
-    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
-        return [(size, width) for width in BLOCK_WIDTHS]
-
 
 @final
-class CirculantEncoder(Encoder):
+class CirculantEncoder(KernelEncoder):
     """Signs, then one or more circulant matrices, and the sign of the result.
 
     The score of bit ``j`` is ``sum_i columns[k, (j - i) % d] * s[i] * x[i]`` plus
@@ -324,12 +286,9 @@ class CirculantEncoder(Encoder):
 
     Notes
     -----
-    The product is one of polynomials, by a transform of the features padded to a power
-    of 2 and one back for each matrix. SciPy's and NumPy's transforms are not used: how
-    they round depends on how they were compiled and on whether rows come alone, and
-    their roots of unity on the machine's sine. Ours does the same operations in the
-    same order everywhere; a score may differ from that of a matrix product by a few
-    units of 1e-7 of the lengths of the row and the column.
+    The product is one of polynomials, by a transform of our own, which does the same
+    operations in the same order everywhere; a score may differ from that of a matrix
+    product by a few units of 1e-7 of the lengths of the row and the column.
 
     References
     ----------
@@ -345,6 +304,8 @@ class CirculantEncoder(Encoder):
     """
 
     kind: ClassVar[str] = "circulant"
+    _scores_kernel = staticmethod(_kernels.circulant_scores)
+    _codes_kernel = staticmethod(_kernels.circulant_encode)
 
     def __init__(
         self,
@@ -356,7 +317,7 @@ class CirculantEncoder(Encoder):
     ) -> None:
         self.columns, self.bias = frozen(columns), frozen(bias)
         self.signs = frozen(signs, np.uint8)
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         columns, signs, bias = self.columns, self.signs, self.bias
         if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
             raise ArgumentError(
@@ -372,16 +333,11 @@ class CirculantEncoder(Encoder):
                 f"and {-(-d // 8)} bytes of signs, got {len(columns)} and shape "
                 f"{signs.shape}"
             )
-        if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
-            raise NotFiniteError("columns and bias must be finite in float32")
+        check_finite("columns and bias", columns, bias)
 
     @property
     def n_features(self) -> int:
         return int(self.columns.shape[1])
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
 
     def tensors(self) -> Tensors:
         return {"columns": self.columns, "signs": self.signs, "bias": self.bias}
@@ -393,11 +349,9 @@ class CirculantEncoder(Encoder):
 
     @cached_property
     def _spectra(self) -> NDArray[np.float32]:
-        """Transforms of the matrices as polynomials, with the factor of the way back.
-
-        Row minus column, from ``1 - d`` to ``d - 1``, is the power of X; below zero it
-        is taken modulo ``X^(2 size) + 1``, which makes the coefficient negative.
-        """
+        """Transforms of the matrices as polynomials, with a factor for the way back."""
+        # Row minus column, from 1 - d to d - 1, is the power of X; below zero it is
+        # taken modulo X^(2 size) + 1, which makes the coefficient negative.
         d, size = self.n_features, padded_size(self.n_features)
         re, im = np.zeros((2, len(self.columns), size))
         re[:, :d] = self.columns
@@ -406,17 +360,9 @@ class CirculantEncoder(Encoder):
         return frozen_array((np.stack(parts, axis=1) / size).astype(np.float32))
 
     @property
-    def _arrays(self) -> tuple[Float32Array, Float32Array, Float32Array, Float32Array]:
+    def _arrays(self) -> tuple[Any, ...]:
         roots = _single_roots(padded_size(self.n_features))
         return self._diagonal, roots, self._spectra, self.bias
-
-    def _project(self, X: Float32Array, scores: ScoreArray) -> None:
-        _kernels.circulant_scores(X, *self._arrays, scores, _kernels.num_threads())
-
-    def _encode(self, X: Float32Array, codes: CodeArray) -> None:
-        _kernels.circulant_encode(
-            X, *self._arrays, self.zero_bit, codes, _kernels.num_threads()
-        )
 
     def _prefix(self, n_bits: int) -> Self:
         n_blocks = -(-n_bits // self.n_features)
@@ -467,11 +413,6 @@ class BilinearEncoder(SizedEncoder):
     ArgumentError
         When the shapes do not match or a number is not finite in float32.
 
-    Notes
-    -----
-    Each number of both products is one chain of fused multiply-adds, right before left.
-    The bias is added last.
-
     References
     ----------
     Gong, Kumar, Rowley and Lazebnik, "Learning Binary Codes for High-Dimensional Data
@@ -487,6 +428,8 @@ class BilinearEncoder(SizedEncoder):
     """
 
     kind: ClassVar[str] = "bilinear"
+    _scores_kernel = staticmethod(_kernels.bilinear_scores)
+    _codes_kernel = staticmethod(_kernels.bilinear_encode)
 
     def __init__(
         self,
@@ -518,21 +461,14 @@ class BilinearEncoder(SizedEncoder):
                 f"{len(bias)} bits behind {b1} columns of left need "
                 f"{-(-len(bias) // b1)} columns of right, got {b2}"
             )
-        if not all(np.isfinite(array).all() for array in (left, right, bias)):
-            raise NotFiniteError("matrices and bias must be finite in float32")
+        check_finite("matrices and bias", left, right, bias)
 
     def tensors(self) -> Tensors:
         return {"left": self.left, "right": self.right, **super().tensors()}
 
-    def _project(self, X: Float32Array, scores: ScoreArray) -> None:
-        threads = _kernels.num_threads()
-        _kernels.bilinear_scores(X, self.left, self.right, self.bias, scores, threads)
-
-    def _encode(self, X: Float32Array, codes: CodeArray) -> None:
-        _kernels.bilinear_encode(
-            *(X, self.left, self.right, self.bias, self.zero_bit),
-            *(codes, _kernels.num_threads()),
-        )
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.left, self.right, self.bias
 
     def _prefix(self, n_bits: int) -> Self:
         b2 = -(-n_bits // self.left.shape[1])

@@ -6,8 +6,8 @@ ground truth: `same_label` for labels, `ground_truth` for exact neighbours,
 was computed.
 
 Accuracy of classes is in `fewbits.evaluation.classification`, out-of-distribution
-detection in `fewbits.evaluation.ood`, splits of labelled items in
-`fewbits.evaluation.splits`, and intervals of means in `fewbits.evaluation.statistics`.
+detection in `fewbits.evaluation.ood`, and intervals of means in
+`fewbits.evaluation.statistics`.
 """
 
 from fewbits.evaluation._comparison import Comparison, compare_encoders

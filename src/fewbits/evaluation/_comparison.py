@@ -96,10 +96,7 @@ def compare_encoders(
 
 
 def _of_vectors(database: NDArray[Any], queries: NDArray[Any], k: int) -> Comparison:
-    """Search by brute force: one matrix product, then a partial sort.
-
-    Block by block, because the items may be a memory map; reading is not counted.
-    """
+    """Search by brute force, block by block; reading a memory map is not counted."""
     Q = np.ascontiguousarray(queries, np.float32)
 
     def search(items: NDArray[Any], squares: NDArray[Any]) -> None:

@@ -108,23 +108,19 @@ def neighbour_recall(
     database: Array,
     neighbours: ArrayLike,
     at: int,
-    *,
-    ties: str = "expected",
-    metric: str = "hamming",
-    random_state: Any = None,
 ) -> Score:
     """k-recall@R: share of the true `k` neighbours among the first R of a ranking.
+
+    Its expectation over the order of items at the same distance.
 
     Parameters
     ----------
     queries, database : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes; with another `metric`, features.
+        Packed codes.
     neighbours : array-like of shape (n_queries, k), dtype integer
         The ids of `exact_neighbours`.
     at : int
         R, the number of items looked at.
-    ties, metric, random_state
-        As in `mean_average_precision`.
 
     Examples
     --------
@@ -134,15 +130,7 @@ def neighbour_recall(
     0.5
     """
     relevance = ground_truth(neighbours, max(1, len(database)))
-    return recall_at(
-        queries,
-        database,
-        relevance,
-        check_count(at, "at"),
-        ties=ties,
-        metric=metric,
-        random_state=random_state,
-    )
+    return recall_at(queries, database, relevance, check_count(at, "at"))
 
 
 def search_recall(found: ArrayLike, neighbours: ArrayLike) -> Score:
@@ -395,11 +383,10 @@ def _first(
 
 
 class _Screen:
-    """Bounds of *keys*, numbers that order like the distances of a query.
+    """Bounds of *keys* ``w (|q|^2 + |d|^2) - c q.d``, which order like distances.
 
-    The key of a pair is ``w (|q|^2 + |d|^2) - c q.d`` after scaling: the squared
-    Euclidean distance (w = 1, c = 2), or the negative product (w = 0, c = 1) of unit
-    vectors (cosine) or with a unit query (dot).
+    They are the squared Euclidean distance (w = 1, c = 2), or the negative product (w =
+    0, c = 1) of unit vectors (cosine) or with a unit query (dot).
     """
 
     def __init__(self, queries: Array, database: Array, metric: str) -> None:
@@ -460,11 +447,7 @@ def _largest(X: Array) -> float:
 def _exact_distances(
     queries: Array, database: Array, pairs: tuple[IdArray, IdArray], metric: str
 ) -> FloatArray:
-    """Return the distances of pairs (query row, database row), a few MB at a time.
-
-    Euclidean distance, 1 - cosine (a vector of zeros is at cosine 0 with everything),
-    or minus the dot product.
-    """
+    """Return the distances of pairs (query row, database row), a few MB at a time."""
     distances = np.empty(len(pairs[0]))
     for span in spans(len(distances), _PAIR_ENTRIES // database.shape[1]):
         Q = queries[pairs[0][span]].astype(np.float64)

@@ -40,7 +40,7 @@ class Score:
     Attributes
     ----------
     value : float
-        Mean over the queries that count; ``float(score)`` is the same.
+        Mean over the queries that count.
     per_query : ndarray of shape (n_queries,), dtype float64
         NaN for skipped queries.
     n_skipped : int
@@ -54,14 +54,7 @@ class Score:
     n_skipped: int
     definition: str
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        return f"{self.value:.4f} ({self.definition})"
+    __repr__ = one_line
 
 
 def mean_average_precision(
@@ -287,8 +280,17 @@ def precision_at(
     >>> precision_at(database[:1], database, relevance, 1).value
     0.5
     """
-    ranking = queries, database, relevance
-    return _score_at("precision", ranking, k, ties, metric, random_state)
+    k = min(check_count(k, "k"), max(1, len(database)))
+    values = np.full(len(queries), np.nan)
+    rng = generator(random_state)
+    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
+        values[span] = hits_at(groups, k, ties) / k
+        values[span][~relevance.labelled[span]] = np.nan
+    return mean_score(
+        values,
+        f"precision@{k}; ties: {ties}; ranked by {metric} distance; "
+        f"{relevance.description}",
+    )
 
 
 def recall_at(
@@ -322,30 +324,15 @@ def recall_at(
     >>> recall_at(database[:1], database, relevance, 1).value
     0.25
     """
-    ranking = queries, database, relevance
-    return _score_at("recall", ranking, k, ties, metric, random_state)
-
-
-def _score_at(
-    name: str,
-    ranking: tuple[Array, Array, Relevance],
-    k: int,
-    ties: str,
-    metric: str,
-    random_state: Any,
-) -> Score:
-    queries, database, relevance = ranking
     k = min(check_count(k, "k"), max(1, len(database)))
     values = np.full(len(queries), np.nan)
     rng = generator(random_state)
-    for span, groups in tie_groups(*ranking, metric, ties, rng):
-        hits = hits_at(groups, np.array([k]), ties)[:, 0]
-        n_relevant = groups.relevant.sum(axis=1)
-        values[span] = hits / k if name == "precision" else _ratios(hits, n_relevant)
+    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
+        values[span] = _ratios(hits_at(groups, k, ties), groups.relevant.sum(axis=1))
         values[span][~relevance.labelled[span]] = np.nan
     return mean_score(
         values,
-        f"{name}@{k}; ties: {ties}; ranked by {metric} distance; "
+        f"recall@{k}; ties: {ties}; ranked by {metric} distance; "
         f"{relevance.description}",
     )
 

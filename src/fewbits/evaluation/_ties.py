@@ -43,10 +43,7 @@ def tie_groups(
     ties: str,
     rng: np.random.Generator,
 ) -> Iterator[tuple[slice, TieGroups]]:
-    """Rank the database for each query, a block of queries at a time.
-
-    Under ``stable`` and ``random`` each item is a group of its own.
-    """
+    """Rank the database for each query; under `stable` and `random` without ties."""
     if check_choice(metric, "metric", METRICS) == "hamming":
         queries, database = as_codes(queries), as_codes(database)
         check_not_empty(queries, "queries")
@@ -102,11 +99,7 @@ def ordered(
 
 
 def _levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
-    """Yield spans of queries, their distances as numbers, and how many there may be.
-
-    Real distances are numbered, the distinct ones of each query from 0 on. They are
-    what orders like the distances, in float64, a block of items at a time.
-    """
+    """Yield spans of queries, their distances as numbers, and how many there may be."""
     if metric == "hamming":
         for span in spans(len(queries), _BLOCK_ENTRIES // len(database)):
             levels = hamming_distances(queries[span], database)
@@ -148,31 +141,19 @@ def level_numbers(distances: FloatArray) -> tuple[IdArray, int]:
     return levels, int(numbers[:, -1].max()) + 1
 
 
-def hits_at(groups: TieGroups, ranks: IdArray, ties: str) -> FloatArray:
-    """Return counts of relevant items among the first ranks (n_queries, n_ranks).
-
-    Along a ranking this number rises evenly within a group of ties; under
-    ``optimistic`` and ``pessimistic`` each group is a rising and a flat part.
-    """
-    if ties in ("stable", "random"):
-        counts = np.cumsum(groups.relevant, axis=1)[:, ranks - 1]
-        return counts.astype(np.float64)
-    hits = np.empty((len(groups.sizes), len(ranks)))
-    for row, (sizes, relevant) in enumerate(zip(*groups, strict=True)):
-        # The ranks where the slope may change, and the hits up to there.
-        ends, hits_up_to = np.cumsum(sizes), np.cumsum(relevant)
-        if ties == "optimistic":
-            inner = ends - sizes + relevant, hits_up_to
-        elif ties == "pessimistic":
-            inner = ends - relevant, hits_up_to - relevant
-        else:
-            inner = ends - sizes, hits_up_to - relevant
-        places = np.append(0, np.stack([inner[0], ends], axis=1).ravel())
-        counts = np.append(0, np.stack([inner[1], hits_up_to], axis=1).ravel())
-        # Zero-length pieces would make the slope undefined.
-        keep = np.diff(places, prepend=-1) > 0
-        hits[row] = np.interp(ranks, places[keep], counts[keep])
-    return hits
+def hits_at(groups: TieGroups, k: int, ties: str) -> FloatArray:
+    """Return how many relevant items are among the first `k`; within ties, the mean."""
+    sizes, relevant = groups
+    ends = np.cumsum(sizes, axis=1)
+    inside = np.clip(k - (ends - sizes), 0, sizes)
+    if ties == "optimistic":
+        return np.asarray(np.minimum(inside, relevant).sum(axis=1), np.float64)
+    if ties == "pessimistic":
+        first = np.maximum(inside - (sizes - relevant), 0)
+        return np.asarray(first.sum(axis=1), np.float64)
+    whole = np.where(inside == sizes, relevant, 0).sum(axis=1)
+    cut = np.where(inside < sizes, relevant / np.maximum(sizes, 1) * inside, 0)
+    return np.asarray(cut.sum(axis=1) + whole)
 
 
 # In a group of ``n`` items, ``r`` of them relevant, that follows ``t`` items with ``p``
@@ -189,10 +170,7 @@ _HARMONIC = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, _EXACT + 1))])
 
 
 def precision_sums(groups: TieGroups, length: IdArray, ties: str) -> FloatArray:
-    """Return what each group adds to the sum over the first `length` ranks.
-
-    Under anything but ``optimistic`` and ``pessimistic``, the mean over all orders.
-    """
+    """Return what each group adds to the sum over the first `length` ranks."""
     n, r = groups
     if (n == 1).all():
         ranks = np.arange(1, r.shape[1] + 1)
@@ -215,11 +193,9 @@ def expected_over_hits(
     inside: int,
     empty: float,
 ) -> float:
-    """Return the mean of sum / hits for a query whose ranking ends inside a tie.
-
-    How many of the group's relevant items come first, ``h``, is hypergeometric; given
-    ``h``, their places among the first `inside` are again equally likely.
-    """
+    """Return the mean of sum / hits for a query whose ranking ends inside a tie."""
+    # How many of the group's relevant items come first, h, is hypergeometric; given h,
+    # their places among the first `inside` are again equally likely.
     n, r = groups.sizes[row, group], groups.relevant[row, group]
     t, p = groups.sizes[row, :group].sum(), groups.relevant[row, :group].sum()
     n, r, m = int(n), int(r), inside
@@ -230,16 +206,11 @@ def expected_over_hits(
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     if p == 0 and h[0] == 0:
+        h, weights = h[1:], weights[1:]
         if np.isnan(empty):  # a query that may drop out counts where it does not
-            h, weights = h[1:], weights[1:] / weights[1:].sum()
-        else:
-            return float(weights[1:] @ _group_mean(t, p, inside, h[1:], 0.0))
-    return float(weights @ _group_mean(t, p, inside, h, parts[row, :group].sum()))
-
-
-def _group_mean(t: int, p: int, inside: int, h: IdArray, before: float) -> FloatArray:
-    sums: FloatArray = before + _expected(t, p, inside, h, inside)
-    return sums / (p + h)
+            weights = weights / weights.sum()
+    sums = parts[row, :group].sum() + _expected(t, p, inside, h, inside)
+    return float(weights @ (sums / (p + h)))
 
 
 def _expected(
@@ -247,22 +218,18 @@ def _expected(
 ) -> FloatArray:
     t, p, n, r, m = (np.asarray(x, np.int64) for x in (t, p, n, r, m))
     slope = (r - 1) / np.maximum(n - 1, 1)
-    span = harmonic_span(t, m)
+    span = _harmonic_span(t, m)
     sums: FloatArray = (p + 1) * span + slope * (m - (t + 1) * span)
     return sums * (r / np.maximum(n, 1))
 
 
 def _consecutive(t: IdArray, p: IdArray, m: IdArray) -> FloatArray:
     """Sum ``(p + j) / (t + j)`` over ``j <= m``: relevant items in a row."""
-    return m + (p - t) * harmonic_span(t, m)
+    return m + (p - t) * _harmonic_span(t, m)
 
 
-def harmonic_span(after: ArrayLike, length: ArrayLike) -> FloatArray:
-    """Return the sum of ``1 / i`` over ``after < i <= after + length``.
-
-    Its relative error is a few ulp, also far from the start, where subtracting two
-    harmonic numbers would lose most digits.
-    """
+def _harmonic_span(after: ArrayLike, length: ArrayLike) -> FloatArray:
+    """Return the sum of ``1 / i`` over ``after < i <= after + length``."""
     start: Array = np.asarray(after)
     stop = start + np.asarray(length)
     near = _HARMONIC[np.minimum(stop, _EXACT)] - _HARMONIC[np.minimum(start, _EXACT)]

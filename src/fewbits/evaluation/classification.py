@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_choice, check_count
+from fewbits._checks import check_count, generator
 from fewbits._hyperplanes import hyperplanes
 from fewbits._labels import as_labels, check_same_kind
 from fewbits._repr import one_line
@@ -16,7 +16,6 @@ from fewbits.classify import nearest_vote
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import as_features, check_lengths, check_not_empty
-from fewbits.evaluation.splits import per_class_split
 
 __all__ = [
     "Accuracy",
@@ -26,6 +25,11 @@ __all__ = [
 ]
 
 
+_FOLDS = 3  # of the choice of C; fewer where a class has fewer items
+#: Weight of errors, for codes of so many bits at most; rows of longer ones are longer.
+_COST, _COST_UP_TO = 0.01, 256
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Accuracy:
     """Share of test items that were given the right class.
@@ -33,7 +37,7 @@ class Accuracy:
     Attributes
     ----------
     value : float
-        Share of the test items that are right; ``float(accuracy)`` is the same.
+        Share of the test items that are right.
     per_class_mean : float
         Mean over the classes of the share that is right, each class counting the same.
     classes : ndarray of shape (n_classes,)
@@ -51,17 +55,7 @@ class Accuracy:
     predictions: Array
     definition: str
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        return (
-            f"{self.value:.4f}, per-class mean {self.per_class_mean:.4f} "
-            f"({self.definition})"
-        )
+    __repr__ = one_line
 
 
 def knn_accuracy(
@@ -114,12 +108,9 @@ def svm_accuracy(
     test_labels: ArrayLike,
     *,
     n_bits: int | None = None,
-    alphabet: str = "signs",
     C: float | Sequence[float] = 1.0,
-    n_folds: int = 3,
-    random_state: int | None = 0,
 ) -> Accuracy:
-    """Accuracy of a linear one-versus-rest SVM on the bits of codes.
+    """Accuracy of a linear one-versus-rest SVM on the bits of codes, as -1 and +1.
 
     The problem is LIBLINEAR's (squared hinge loss, a regularised constant); all
     classes are solved together.
@@ -133,15 +124,10 @@ def svm_accuracy(
         Integers or strings.
     n_bits : int or None, default=None
         Length of the codes; None means that `train` and `test` are features.
-    alphabet : {"signs", "zero-one"}, default="signs"
-        Bits as -1 and +1, or as 0 and 1.
     C : float or sequence of float, default=1.0
         Weight of the errors. Of several, the one with the best per-class mean accuracy
-        in cross-validation on the training part is taken, the smallest if tied.
-    n_folds : int, default=3
-        Of the cross-validation; fewer when the smallest class has fewer items.
-    random_state : int or None, default=0
-        Seeds the folds.
+        in three-fold cross-validation on the training part is taken, the smallest if
+        tied.
 
     Returns
     -------
@@ -166,8 +152,7 @@ def svm_accuracy(
     truth = as_labels(test_labels, "test labels")
     check_not_empty(truth, "test labels")
     check_same_kind(y, truth, ("train labels", "test labels"))
-    check_choice(alphabet, "alphabet", ("signs", "zero-one"))
-    X, X_test = _matrix(train, n_bits, alphabet), _matrix(test, n_bits, alphabet)
+    X, X_test = _matrix(train, n_bits), _matrix(test, n_bits)
     check_lengths(train=X, train_labels=y)
     check_lengths(test=X_test, test_labels=truth)
     if X.shape[1] != X_test.shape[1]:
@@ -179,20 +164,16 @@ def svm_accuracy(
     costs = np.unique(np.asarray(C, dtype=np.float64))
     if not costs.size or not (costs > 0).all() or not np.isfinite(costs).all():
         raise ArgumentError(f"C must be above 0 and finite, got {C}")
-    check_count(n_folds, "n_folds", 2)
-    if len(costs) == 1:
-        cost = float(costs[0])
-    else:
-        cost = _best_cost(costs, X, y, n_folds, random_state)
+    cost = float(costs[0]) if len(costs) == 1 else _best_cost(costs, X, y)
     predictions = _svm_predictions(X, y, X_test, cost)
     what = "features" if n_bits is None else f"{n_bits} bits"
     return _accuracy(truth, predictions, f"linear SVM on {what}, C={cost:g}")
 
 
-def _matrix(X: ArrayLike, n_bits: int | None, alphabet: str) -> Array:
+def _matrix(X: ArrayLike, n_bits: int | None) -> Array:
     if n_bits is not None:
         bits = unpack(np.asarray(X), check_count(n_bits, "n_bits")).astype(np.float32)
-        return 2 * bits - 1 if alphabet == "signs" else bits
+        return 2 * bits - 1
     if np.asarray(X).dtype == np.uint8:
         raise ArgumentError(
             "uint8 input may be packed codes: give n_bits, or convert features to float"
@@ -200,9 +181,7 @@ def _matrix(X: ArrayLike, n_bits: int | None, alphabet: str) -> Array:
     return as_features(X, "features")
 
 
-def _best_cost(
-    costs: Array, X: Array, y: Array, n_folds: int, random_state: Any
-) -> float:
+def _best_cost(costs: Array, X: Array, y: Array) -> float:
     from sklearn.model_selection import StratifiedKFold
 
     classes, counts = np.unique(y, return_counts=True)
@@ -211,8 +190,8 @@ def _best_cost(
             "choosing C needs at least 2 training items of each class, "
             f"class {classes[counts.argmin()]} has 1"
         )
-    n_folds = min(n_folds, int(counts.min()))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    n_folds = min(_FOLDS, int(counts.min()))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
     parts = list(folds.split(X, y))
 
     def quality(cost: float) -> float:
@@ -226,10 +205,7 @@ def _best_cost(
 
 
 def _svm_predictions(X: Array, y: Array, X_test: Array, C: float) -> Array:
-    """Predict by LIBLINEAR's one-versus-rest SVM; of two classes one plane tells.
-
-    It minimises ``1/2 |w|^2 + C sum_i max(0, 1 - y_i w'x_i)^2`` for each class.
-    """
+    """Predict by LIBLINEAR's one-versus-rest SVM; of two classes one plane tells."""
     classes, numbers = np.unique(y, return_inverse=True)
     planes = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
     weights = hyperplanes(X, numbers[:, None] == planes, C).astype(np.float32)
@@ -251,10 +227,6 @@ def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:
         predictions,
         definition,
     )
-
-
-#: Weight of errors, for codes of so many bits at most; rows of longer ones are longer.
-_COST, _COST_UP_TO = 0.01, 256
 
 
 def novel_class_score(
@@ -323,15 +295,18 @@ def novel_class_score(
             f"scoring on novel classes needs two with more than n_test={n_test} items, "
             f"got {len(enough)} of {len(classes)}"
         )
-    rows = np.isin(labels, enough)
-    X, labels = X[rows], labels[rows]
-    split = per_class_split(labels, query=n_test, train=None, random_state=random_state)
-    codes, n_bits = learner.encode(X), learner.encoder_.n_bits
+    rng = generator(random_state)
+    queries = np.zeros(len(X), np.bool_)
+    for name in enough:
+        members = np.flatnonzero(labels == name)
+        queries[rng.choice(members, n_test, replace=False)] = True
+    others = np.isin(labels, enough) & ~queries
+    n_bits = learner.encoder_.n_bits
     return svm_accuracy(
-        codes[split.train],
-        labels[split.train],
-        codes[split.query],
-        labels[split.query],
+        learner.encode(X[others]),
+        labels[others],
+        learner.encode(X[queries]),
+        labels[queries],
         n_bits=n_bits,
         C=_COST * min(1.0, _COST_UP_TO / n_bits) if C is None else C,
     ).per_class_mean

@@ -43,15 +43,7 @@ class OodScores:
     threshold: float
     reached: float
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
-    def __str__(self) -> str:
-        return (
-            f"AUROC {self.auroc:.4f}, AUPR {self.aupr_known:.4f} (known), "
-            f"{self.aupr_unknown:.4f} (unknown), false positive rate {self.fpr:.4f} at "
-            f"true positive rate {self.reached:.4f}; known items are the positives"
-        )
+    __repr__ = one_line
 
 
 def ood_scores(known: ArrayLike, unknown: ArrayLike, *, tpr: float = 0.95) -> OodScores:

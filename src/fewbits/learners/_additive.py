@@ -96,8 +96,7 @@ class AdditiveCodes(Learner):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 16))
-    >>> learner = AdditiveCodes(n_bits=24, random_state=0).fit(X)
-    >>> learner.encoder_
+    >>> AdditiveCodes(n_bits=24, random_state=0).fit(X).encoder_
     AdditiveEncoder(16 -> 24 bits)
     """
 
@@ -220,4 +219,4 @@ def _with_corrections(
         least = max(float(values.min()), 1e-4 * most)
         columns.append(np.geomspace(least / 1.1, most * 1.1, 256))
     tensors = encoder.tensors() | {"mean": mean, "table": np.stack(columns, axis=1)}
-    return AdditiveEncoder.from_tensors(**tensors, zero_bit=encoder.zero_bit)
+    return AdditiveEncoder.from_tensors(tensors, encoder.zero_bit)

@@ -148,11 +148,8 @@ class DBC(IterativeLearner):
     >>> labels = np.repeat(["ant", "bee", "cat"], 30)
     >>> centres = np.repeat(np.eye(3, 16), 30, axis=0)
     >>> X = centres * 9 + np.random.default_rng(0).normal(size=(90, 16))
-    >>> dbc = DBC(n_bits=3, random_state=0).fit(X, labels)
-    >>> dbc.encoder_
+    >>> DBC(n_bits=3, random_state=0).fit(X, labels).encoder_
     LinearEncoder(16 -> 3 bits)
-    >>> bool(dbc.objective_[-1] <= dbc.objective_[0])
-    True
     """
 
     n_bits: int = 64

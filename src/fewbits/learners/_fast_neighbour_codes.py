@@ -31,17 +31,15 @@ Float32Array = NDArray[np.float32]
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class FastNeighbourTraining(NeighbourTraining):
-    """Settings of the training of `FastNeighbourCodes`; others as `NeighbourTraining`.
+    """Settings of the training of `FastNeighbourCodes`.
 
     Parameters
     ----------
     perplexity : float, default=20.0
-        Effective number of neighbours to preserve, of the `n_neighbours`.
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
     validation : float, default=0.1
-        As of `NeighbourTraining`, but of fewer than 1,000 rows the start is the result:
-        too few could be held out to tell what is lost.
+        As of `NeighbourTraining`, but of fewer than 1,000 rows the start is the result.
     """
 
     perplexity: float = 20.0
@@ -95,8 +93,7 @@ class FastNeighbourCodes(NeighbourLearner):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 16))
-    >>> learner = FastNeighbourCodes(n_bits=8, n_iter=2, random_state=0).fit(X)
-    >>> learner.encoder_
+    >>> FastNeighbourCodes(n_bits=8, n_iter=2, random_state=0).fit(X).encoder_
     BlockHadamardEncoder(16 -> 8 bits)
     """
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils import get_tags
 
 from fewbits._typing import Array
-from fewbits.encoders import KernelMap, KernelMapEncoder, kernel_map
+from fewbits.encoders import KernelMap, KernelMapEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner, validated
 from fewbits.learners._core._rows import as_single, check_values, is_mapped, line_spans
@@ -138,7 +138,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         return np.array(every, dtype=object)
 
     def _kernel_map(self) -> KernelMap:
-        return kernel_map(
+        return KernelMap(
             self.kernel, self.order, self.gamma, self.interval, self.signed
         )
 
@@ -225,8 +225,6 @@ class KernelMapped(Learner):
     >>> mapped = KernelMapped(ITQ(n_bits=16, random_state=0), kernel="chi2").fit(X)
     >>> mapped.encoder_
     KernelMapEncoder(8 -> 16 bits)
-    >>> mapped.encode(X).shape
-    (100, 2)
     """
 
     learner: Learner
@@ -259,7 +257,7 @@ class KernelMapped(Learner):
         return KernelMapEncoder(self.learner_.encoder_, **asdict(kernel))
 
     def _kernel_map(self) -> KernelMap:
-        return kernel_map(
+        return KernelMap(
             self.kernel, self.order, self.gamma, self.interval, self.signed
         )
 

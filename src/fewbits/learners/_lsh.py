@@ -43,10 +43,7 @@ class LSH(Learner):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 16))
-    >>> lsh = LSH(n_bits=32, random_state=0).fit(X)
-    >>> lsh.encode(X).shape
-    (200, 4)
-    >>> lsh.encoder_
+    >>> LSH(n_bits=32, random_state=0).fit(X).encoder_
     LinearEncoder(16 -> 32 bits)
     """
 

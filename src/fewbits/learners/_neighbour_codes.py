@@ -318,8 +318,7 @@ class NeighbourCodes(NeighbourLearner):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 16))
-    >>> learner = NeighbourCodes(n_bits=8, n_iter=2, random_state=0).fit(X)
-    >>> learner.encoder_
+    >>> NeighbourCodes(n_bits=8, n_iter=2, random_state=0).fit(X).encoder_
     LinearEncoder(16 -> 8 bits)
     """
 

@@ -2,9 +2,7 @@
 
 from fewbits.ood._regions import (
     AcceptanceRegion,
-    Coverage,
     acceptance_region,
-    covered_share,
     novelty_radius,
     predicted_region,
 )
@@ -20,12 +18,10 @@ from fewbits.ood._scores import SCORES, RejectionScore
 __all__ = [
     "SCORES",
     "AcceptanceRegion",
-    "Coverage",
     "Rejection",
     "RejectionScore",
     "RejectionThreshold",
     "acceptance_region",
-    "covered_share",
     "learn_rejection",
     "load_rejection",
     "novelty_radius",

@@ -14,7 +14,13 @@ from fewbits._intervals import fewest_values, mean_limits
 from fewbits._labels import as_classes, as_groups
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.ood._scores import SCORES, Matrix, RejectionScore, identical_rows
+from fewbits.ood._scores import (
+    SCORES,
+    Matrix,
+    RejectionScore,
+    identical_rows,
+    learn_score,
+)
 
 _FORMAT = "fewbits-rejection-1"
 _MOST_ITEMS, _GRID = 10_000, 1000
@@ -80,8 +86,7 @@ class Rejection:
     n_items: int
     n_classes: int
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def threshold(
         self,
@@ -170,7 +175,7 @@ def learn_rejection(
     labels: ArrayLike,
     *,
     groups: ArrayLike | None = None,
-    score: str = next(iter(SCORES)),
+    score: str = SCORES[0],
 ) -> Rejection:
     """Learn to tell items of known classes from those of new ones.
 
@@ -219,7 +224,7 @@ def learn_rejection(
     >>> limit.false_reject_rate <= 0.05, limit.false_accept_rate < 0.5
     (True, True)
     """
-    learner = SCORES[check_choice(score, "score", SCORES)]
+    check_choice(score, "score", SCORES)
     features = as_finite(X)
     names, classes = as_classes(labels, len(features))
     numbers = None if groups is None else as_groups(groups, len(features))
@@ -241,7 +246,7 @@ def learn_rejection(
         graph = coo_array((np.ones(len(rows), np.int8), ends), shape=(size, size))
         together = connected_components(graph, directed=False)[1][copies]
         copies = np.unique(together, return_inverse=True)[1].astype(np.int64)
-    learnt, left_out = learner.learn(X, classes, copies)
+    learnt, left_out = learn_score(score, X, classes, copies)
     shares = np.linspace(0, 1, _GRID)
     grid = [np.quantile(values, shares, method="nearest") for values in left_out]
     above = np.nextafter(max(part[-1] for part in grid), np.inf)
@@ -306,18 +311,8 @@ def load_rejection(path: str | Path) -> Rejection:
     name = metadata.get("score", "")
     if name not in SCORES or checksum(name, tensors) != metadata.get("fingerprint"):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    try:
-        score = SCORES[name](*(tensors[x].astype(np.float64) for x in _OF_SCORE))
-        n_items, n_classes = tensors["counts"].tolist()
-        curves = {name: tensors[name] for name in _CURVES}
-        rejection = Rejection(score, n_items=n_items, n_classes=n_classes, **curves)
-    except (LookupError, ValueError, TypeError) as error:
-        raise ArtefactError(f"{path} is damaged: {error}") from error
-    n = len(rejection.thresholds)
-    is_sound = all(len(curve) == n > 0 for curve in curves.values())
-    is_sound = is_sound and all(
-        np.isfinite(values).all() for values in tensors.values()
-    )
-    if not (is_sound and score.weights.ndim == 2 and n_classes > 1):
-        raise ArtefactError(f"{path} is damaged: its numbers are out of range")
-    return rejection
+    parts = (tensors[part].astype(np.float64) for part in _OF_SCORE)
+    score = RejectionScore(name, *parts)
+    n_items, n_classes = tensors["counts"].tolist()
+    curves = {name: tensors[name] for name in _CURVES}
+    return Rejection(score, n_items=n_items, n_classes=n_classes, **curves)

@@ -5,23 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fewbits._typing import CodeArray
 from fewbits.analysis.taxonomy import (
     Measured,
     Taxonomy,
     TaxonomyMetrics,
-    class_vectors,
-    classes_per_bit,
-    equivalent_bits,
+    bit_splits,
     taxonomy,
-    taxonomy_agreement,
     tree_agreement,
-    vector_taxonomy,
 )
 from fewbits.codes import as_codes, unpack
-from fewbits.errors import ArgumentError
 from fewbits.report._document import summary, table, write_document
 from fewbits.report._drawing import Drawing
 from fewbits.report._trees import (
@@ -29,7 +23,6 @@ from fewbits.report._trees import (
     codebook_picture,
     dendrogram,
     to_newick,
-    vector_heat_map,
 )
 from fewbits.report.html import Html, element, text
 
@@ -48,7 +41,6 @@ def write_taxonomy_page(
     names: Sequence[Any] | None = None,
     *,
     paths: Sequence[Sequence[Any]] | None = None,
-    vectors: ArrayLike | None = None,
     linkage: str = "average",
     n_permutations: int = 999,
     title: str = "How the classes are related",
@@ -69,8 +61,6 @@ def write_taxonomy_page(
         None numbers the classes.
     paths : sequence of length n_classes of sequences of str, default=None
         A known tree, see `tree_agreement`. The groups of its first level have colours.
-    vectors : array-like of shape (n_classes, n_features), default=None
-        Real-valued classifiers to compare with, see `vector_taxonomy`.
     linkage : str, default="average"
         See `taxonomy`.
     n_permutations : int, default=999
@@ -101,25 +91,18 @@ def write_taxonomy_page(
     """
     codes = as_codes(codes, n_bits)
     tree = taxonomy(codes, n_bits, names, linkage=linkage)
-    agreement = other = groups = None
-    maps = [code_heat_map(codes, n_bits, tree)]
+    heat_map = code_heat_map(codes, n_bits, tree)
+    agreement = groups = None
     if paths is not None:
         agreement = tree_agreement(tree, paths, n_permutations=n_permutations)
         groups = [str(next(iter(path), "")) for path in paths]
-    if vectors is not None:
-        if (n := len(class_vectors(vectors)[1])) != len(codes):
-            raise ArgumentError(
-                f"need a vector for each of {len(codes)} classes, got {n}"
-            )
-        real = vector_taxonomy(vectors, tree.names, linkage=linkage)
-        other = taxonomy_agreement(tree, real, n_permutations=n_permutations)
-        maps.append(vector_heat_map(vectors, tree))
-    bits = classes_per_bit(codes, n_bits, tree.names)
     bit_rows = []
-    for group in equivalent_bits(codes, n_bits):
-        bit = bits[group.bits[0]]
-        on, off = (text(", ".join(side), _LISTED) for side in (bit.on, bit.off))
-        bit_rows.append([str(group), f"{bit.balance:.0%}", on, off])
+    for split in bit_splits(codes, n_bits, tree.names):
+        bits = ", ".join(map(str, split.bits))
+        if split.inverted:
+            bits += f"; inverted: {', '.join(map(str, split.inverted))}"
+        on, off = (text(", ".join(side), _LISTED) for side in (split.on, split.off))
+        bit_rows.append([bits, f"{split.balance:.0%}", on, off])
     header = ["bits", "ones", "on", "off"]
     statistics: list[tuple[str, Measured]] = []
     if agreement is not None:
@@ -134,11 +117,6 @@ def write_taxonomy_page(
                 level.purity,
             )
             for level in agreement.purity
-        ]
-    if other is not None:
-        statistics += [
-            ("classifiers: cophenetic correlation", other.cophenetic),
-            ("classifiers: rank correlation of distances", other.distances),
         ]
     agreements = Html("")
     if statistics:
@@ -177,14 +155,14 @@ def write_taxonomy_page(
         drawn,
         element("h2", "All pairs of classes"),
         element("p", "In the order of the tree; dark means similar.", class_="soft"),
-        element("div", *map(_figure, maps), class_="charts maps"),
+        element("div", _figure(heat_map), class_="charts maps"),
         element("h2", "The codebook"),
         _figure(codebook_picture(codes, n_bits, tree)),
         element("h2", "Bit by bit"),
         element("p", _BITS, class_="soft"),
         table(header, bit_rows, ", ".join(header)),
     )
-    return TaxonomyMetrics(tree, agreement, other)
+    return TaxonomyMetrics(tree, agreement)
 
 
 def _notes(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Iterator[str]:

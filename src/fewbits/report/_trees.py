@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fewbits._checks import check_count
 from fewbits._typing import CodeArray
-from fewbits.analysis.taxonomy import Taxonomy, class_vectors
+from fewbits.analysis.taxonomy import Taxonomy
 from fewbits.codes import hamming_distances, unpack
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing, picture
@@ -87,7 +87,7 @@ def dendrogram(
         parts.append(dot(x, 12, name))
         parts.append(element("text", title, shortened(name, 18), x=x + 8, y=16))
     axis = top - 8
-    parts.append(element("text", f"height ({tree.unit})", x=span, y=axis - 8))
+    parts.append(element("text", "height (bits)", x=span, y=axis - 8))
     path = f"M{_MARGIN} {axis}H{span - _MARGIN}"
     parts.append(element("path", d=path, class_="axis"))
     # Round heights, 0 among them, of which there are at most six.
@@ -137,17 +137,7 @@ def code_heat_map(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Drawing:
     Binary Codes", NeurIPS 2021. The scale goes from the least alike pair to a class
     with itself; names are shown beside rows and columns of up to 70 classes.
     """
-    products = 1 - 2 * hamming_distances(codes, codes) / n_bits
-    return _heat_map(tree, products, "Inner products of {} class codes")
-
-
-def vector_heat_map(vectors: ArrayLike, tree: Taxonomy) -> Drawing:
-    """Draw the cosines of all pairs of class vectors, such as a classifier's rows."""
-    unit = class_vectors(vectors)[1]
-    return _heat_map(tree, unit @ unit.T, "Cosines of {} class vectors")
-
-
-def _heat_map(tree: Taxonomy, values: FloatArray, title: str) -> Drawing:
+    values = 1 - 2 * hamming_distances(codes, codes) / n_bits
     names, rows = tree.names, tree.order
     low, high = float(values.min()), float(values.max())
     shades = (values[np.ix_(rows, rows)] - low) / (high - low if high > low else 1.0)
@@ -178,7 +168,9 @@ def _heat_map(tree: Taxonomy, values: FloatArray, title: str) -> Drawing:
     parts.append(picture(scale[None], palette, margin + 44, y, width, 14))
     right = margin + 44 + width + 6
     parts.append(element("text", f"{high:.2f}", x=right, y=y + 12))
-    description = f"{title.format(len(rows))}, from {low:.2f} to {high:.2f}"
+    description = (
+        f"Inner products of {len(rows)} class codes, from {low:.2f} to {high:.2f}"
+    )
     size = margin + _SIDE
     return Drawing(size, size + _SCALE, description, tuple(parts))
 

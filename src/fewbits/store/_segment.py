@@ -225,20 +225,19 @@ class ArrowFile(CheckedBytes):
 class OpenFiles:
     """What was read of a segment so far; all states with the segment share it."""
 
-    sums: dict[str, FileSums] | None = None  # by the kinds of files, "seg" and "vec"
-    arrow: dict[str, ArrowFile] = field(default_factory=dict)
+    arrow: dict[str, ArrowFile] = field(default_factory=dict)  # "seg" and "vec"
     row_numbers: IdArray | None = None
     ids: IdIndex | None = None
 
 
 def open_file(
-    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str, sums: FileSums
+    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str
 ) -> ArrowFile:
     """Open the file of rows of a segment, ``"seg"``, or of vectors, ``"vec"``.
 
-    What stands before and behind its values is checked.
+    Its sums are read, and what stands before and behind its values is checked.
     """
-    path = disk.folder / entry.name(kind)
+    path, sums = disk.folder / entry.name(kind), read_sums(disk, entry)[kind]
     try:
         data = disk.map(path.name)
     except FileNotFoundError:
@@ -317,8 +316,8 @@ def bytes_of_offset(kind: Any) -> int:
 
 def write_segment(
     disk: Disk, manifest: Manifest, table: Any
-) -> tuple[SegmentEntry, OpenFiles]:
-    """Write and sync everything of a new segment but the names.
+) -> tuple[SegmentEntry, ArrowFile]:
+    """Write and sync everything of a new segment but the names; return its rows, too.
 
     The table has sequence numbers, ids and all columns of the schema of the state
     before, and is not empty.
@@ -327,10 +326,10 @@ def write_segment(
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
     schema = file_schema(manifest, "seg", has_rows=has_rows)
-    rows = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
+    rows, file = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
     schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
     if schema.names:
-        vectors = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
+        vectors, _ = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -353,14 +352,16 @@ def write_segment(
         write_index(disk, entry, ids)
     files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
-    return entry, OpenFiles(dict(zip(entry.arrow_files, files, strict=True)))
+    return entry, file
 
 
-def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
-    """Write and sync columns of a table as a file of one batch; return its sums."""
+def _write_arrow(
+    disk: Disk, name: str, table: Any, schema: Any
+) -> tuple[FileSums, ArrowFile]:
+    """Write and sync columns of a table as a file of one batch, and open it."""
     import pyarrow as pa
 
-    columns = [one_chunk(table[name]) for name in schema.names]
+    columns = [one_chunk(table[column]) for column in schema.names]
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     file = disk.create(name)
     try:
@@ -373,7 +374,10 @@ def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
         file.sync()
     finally:
         file.close()
-    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
+    data = disk.map(name)
+    of_file = FileSums(sums, *arrow_frame(data), n_bytes)
+    path = str(disk.folder / name)
+    return of_file, ArrowFile(data, of_file, schema, len(table), path)
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:

@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import inf
@@ -228,6 +228,7 @@ class Store:
         *,
         segment_bytes: int = FULL,
         name: Path | None = None,
+        check: Callable[[], None] | None = None,
     ) -> Iterator[Writer]:
         """Open the collection for changes; other writers wait.
 
@@ -241,6 +242,8 @@ class Store:
             Bytes of rows that are gathered in memory, and of the largest segment.
         name : Path, default=None
             What messages about the lock call the store; None for its folder.
+        check : callable, default=None
+            Called once the lock is held, before anything is removed; it may raise.
 
         Raises
         ------
@@ -248,11 +251,14 @@ class Store:
             When another process still writes; it says which.
         """
         check_count(segment_bytes, "segment_bytes")
-        with (
-            self._locked(inf if timeout is None else timeout, name) as lock,
-            Writer(self._disk, lock, segment_bytes, self._opened) as writer,
-        ):
-            yield writer
+        with self._locked(inf if timeout is None else timeout, name) as lock:
+            if check is not None:
+                check()
+            writer = Writer(self._disk, lock, segment_bytes, self._opened)
+            try:
+                yield writer
+            finally:
+                writer.close()
 
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.

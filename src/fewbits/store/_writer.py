@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,19 +63,8 @@ class Writer:
         self._base = state
         self._stored = [Stored(part) for part in self.parts]
         self._given: list[Given] = []  # rows that come after these
-        self._written: list[OpenFiles] = []  # which no state has yet
+        self._written: list[OpenFiles] = []  # of segments that no state has yet
         self._next_row, self._next_id = state.next_row, state.next_id
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
@@ -204,8 +192,7 @@ class Writer:
 
         def write() -> None:
             if waiting:
-                entry, _ = write_segment(self._disk, target, joined(waiting))
-                segments.append(entry)
+                segments.append(self._write(target, joined(waiting)))
                 waiting.clear()
 
         for part in self.parts:
@@ -378,8 +365,8 @@ class Writer:
             if sum(source.n_bytes for source in given) >= self._full:
                 if any(source.n_live for source in given):
                     with self._failing():
-                        new = write_segment(self._disk, self._base, living(given))
-                    part = Part(self._disk, self._base, *new)
+                        entry = self._write(self._base, living(given))
+                    part = Part(self._disk, self._base, entry, self._written[-1])
                     self._stored.append(Stored(part))
                 given.clear()
 
@@ -405,13 +392,18 @@ class Writer:
                 segments.append(first.kept(self._disk, self._base.number + 1))
             else:
                 table = living(sources[run.start : run.stop])
-                entry, files = write_segment(self._disk, self._base, table)
-                self._opened[entry.token] = files
-                self._written.append(files)
-                segments.append(entry)
+                segments.append(self._write(self._base, table))
         return self._base.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
+
+    def _write(self, state: Manifest, table: Any) -> SegmentEntry:
+        """Write rows as a segment, whose file stays open for the next state."""
+        entry, rows = write_segment(self._disk, state, table)
+        files = OpenFiles({"seg": rows})
+        self._opened[entry.token] = files
+        self._written.append(files)
+        return entry
 
     def _publish(self, state: Manifest) -> int:
         with self._failing():

@@ -3,9 +3,8 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from importlib.util import find_spec
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +91,7 @@ def make_learner(
     parameters: Mapping[str, Any],
 ) -> Learner:
     """Return an untrained learner from names of a method and its parameters."""
-    make, allowed = _constructor(method), parameters_of(method)
+    make, allowed = what_makes(method), parameters_of(method)
     settings = dict(parameters)
     if n_bits is not None:
         if "n_bits" not in allowed:
@@ -111,11 +110,13 @@ def make_learner(
             settings["random_state"] = check_seed(settings["random_state"])
     # A loss and a control are built from their own parameters.
     for part, kinds in parts_of(method).items():
+        if part == "loss":
+            settings[part] = method
         prefix = f"{part}."
         names = [name for name in settings if name.startswith(prefix)]
         if not names:
             continue
-        kind = settings.get(part, method if part == "loss" else None)
+        kind = settings.get(part)
         if not isinstance(kind, str) or kind not in kinds:
             named = " or ".join(f"{part}={each}" for each in kinds)
             raise ArgumentError(f"{min(names)} needs {named}, got {part}={kind}")
@@ -141,8 +142,8 @@ def _check_known(what: str, settings: Iterable[str], allowed: list[str]) -> None
         )
 
 
-def _constructor(method: str) -> Callable[..., Learner]:
-    """Return the class or function that makes a learner of this name."""
+def what_makes(method: str) -> type[Learner]:
+    """Return the class of learners of this name."""
     if method in METHODS:
         return METHODS[method]
     if method not in DEEP_METHODS:
@@ -153,9 +154,7 @@ def _constructor(method: str) -> Callable[..., Learner]:
         )
     from fewbits.learners import deep
 
-    if method not in _DEEP_CLASSES:
-        return partial(deep.DeepHash, loss=method)
-    kind: type[Learner] = getattr(deep, _DEEP_CLASSES[method])
+    kind: type[Learner] = getattr(deep, _DEEP_CLASSES.get(method, "DeepHash"))
     return kind
 
 
@@ -210,15 +209,10 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def changed_parameters(learner: Learner) -> dict[str, Any]:
     """Return the parameters that are not the default, as they are typed."""
     method = method_of(learner)
-    usual = decomposed(method, _constructor(method)())
+    usual = decomposed(method, make_learner(method, None, None, {}))
     spelled = decomposed(method, learner)
     changed = {n: v for n, v in spelled.items() if n not in usual or v != usual[n]}
     return plain(changed)
-
-
-def what_makes(method: str) -> type[Learner]:
-    maker: Any = _constructor(method)
-    return cast("type[Learner]", maker.func if isinstance(maker, partial) else maker)
 
 
 def method_of(learner: Learner) -> str:
@@ -237,7 +231,7 @@ def parameters_of(method: str) -> list[str]:
     if method == PACKED:
         return ["n_bits"]
     groups = what_makes(method).configs
-    signature = inspect.signature(_constructor(method)).parameters
+    signature = inspect.signature(what_makes(method)).parameters
     names = [
         full
         for name in signature

@@ -53,7 +53,7 @@ def literal(control, scores, batch, *, constant, units=None, reduction="sum"):
     weights = [w.detach() if constant else w for w in (W1, b1, W2, surrogate.b2)]
     codes = own = 0.0
     for k, places in enumerate(control.places.tolist()):
-        bits = [place for place in places if place < control.n_bits]
+        bits = [place for place in places if place < scores.shape[1]]
         w1, c1, w2, c2 = (w[k] for w in weights)
         for i in range(B):
             x = scores[i, bits]

@@ -2,7 +2,6 @@
 
 import re
 from copy import deepcopy
-from hashlib import sha256
 from io import BytesIO
 
 import numpy as np
@@ -20,7 +19,6 @@ from fewbits.errors import (
 from fewbits.learners.deep import (
     LLC,
     DeepHash,
-    MLflow,
     NetworkConfig,
     PosteriorControl,
 )
@@ -168,7 +166,7 @@ def test_a_checkpoint_needs_a_seed(tmp_path, random_state):
 def test_parameters_of_any_kind_tell_checkpoints_apart(parts, tmp_path):
     options = {"max_epochs": 1, "checkpoint": tmp_path / "c.pt"}
     learner(**options, **parts[0]).fit(X, y)
-    with pytest.raises(ArtefactError, match="belongs to another training"):
+    with pytest.raises(ArtefactError, match="belongs to another fit"):
         learner(**options, **parts[1]).fit(X, y)
     learner(**options, **parts[0]).fit(X, y)
 
@@ -190,7 +188,7 @@ def test_a_checkpoint_belongs_to_all_items(tmp_path):
     model.fit(X, y)
     other = X.copy()
     other[1] += 1
-    with pytest.raises(ArtefactError, match="belongs to another training"):
+    with pytest.raises(ArtefactError, match="belongs to another fit"):
         model.fit(other, y)
 
 
@@ -315,12 +313,16 @@ class Malicious:
 
 def test_checkpoint_runs_no_code(tmp_path, capsys):
     path = tmp_path / "training.pt"
+    learner(checkpoint=path, max_epochs=1).fit(X, y)
     buffer = BytesIO()
-    torch.save({"identity": "{}", "state": Malicious()}, buffer)
-    content = buffer.getvalue()
-    path.write_bytes(b"fewbits-training-5\n" + sha256(content).digest() + content)
-    with pytest.raises(ArtefactError, match="or damaged"):
-        learner(checkpoint=path).fit(X, y)
+    torch.save(Malicious(), buffer)
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays["arr_0"] = np.frombuffer(buffer.getvalue(), np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(ArtefactError, match="is damaged"):
+        learner(checkpoint=path, max_epochs=1).fit(X, y)
     assert capsys.readouterr().out == ""
 
 
@@ -449,10 +451,10 @@ class Poison(nn.Module):
         return self.layer(features) + poison
 
 
-def test_nan_stops_training_and_names_the_layer():
+def test_nan_stops_training():
     backbone = nn.Sequential(nn.Linear(12, 12), Poison(after=7))
     model = learner(backbone=backbone, max_epochs=20)
-    with pytest.raises(DivergedError, match=r"not finite in epoch 3.*backbone\.1"):
+    with pytest.raises(DivergedError, match="not finite in epoch 3"):
         model.fit(X, y)
     assert all(torch.isfinite(p).all() for p in backbone.parameters())
 
@@ -464,11 +466,9 @@ class Narrow(nn.Module):
         return features * (torch.nan if features.dtype == torch.bfloat16 else 1.0)
 
 
-def test_nan_of_mixed_precision_is_found_where_it_is():
+def test_nan_of_mixed_precision():
     backbone = nn.Sequential(nn.Linear(12, 12), Narrow())
-    with pytest.raises(
-        DivergedError, match=r"backbone\.1.*set training.mixed_precision=False"
-    ):
+    with pytest.raises(DivergedError, match=r"set training.mixed_precision=False"):
         learner(backbone=backbone, mixed_precision=True).fit(X, y)
 
 
@@ -613,20 +613,6 @@ def test_progress_is_shown(capsys):
     assert re.fullmatch(note, notes[1])
     shown = capsys.readouterr().err.split("\r")[-1]
     assert re.fullmatch(f"DeepHash: 2/2, {note}\n", shown)
-
-
-def test_metrics_go_to_callbacks():
-    class Spy:
-        def __init__(self):
-            self.logged = []
-
-        def log_metrics(self, metrics, step):
-            self.logged.append((step, sorted(metrics)))
-
-    spy = Spy()
-    learner(max_epochs=2, callbacks=[MLflow(spy)]).fit(X, y)
-    names = ["bound", "loss", "map", "metrics_seconds", "seconds"]
-    assert spy.logged == [(1, names), (2, names)]
 
 
 def test_mixed_precision_learns_the_same_thing():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ _BLOCK_BITS = 1 << 24  # bits unpacked at once, one byte each
 _ROWS = 1 << 15  # but no more rows than this; a multiple of 8, so that bytes are full
 _Groups = tuple[tuple[int, ...], ...]
 FloatArray = NDArray[np.float64]
+_COMPARED = 10_000  # codes, drawn where there are more, to choose distinct bits
 _TILE = 2048  # bits; a multiple of 8
 _CORRELATED_ROWS = 8192
 
@@ -143,11 +144,9 @@ def correlate(codes: CodeArray, n_bits: int) -> _Correlation:
 def estimate_effective_bits(
     codes: CodeArray, bits: IdArray, n_sampled: int, rng: np.random.Generator
 ) -> float:
-    """Estimate `effective_bits` of these bits, all of which vary.
-
-    From the mean squared correlation of a sample of them, drawn because evenly spaced
-    ones may be special: so is the first bit of each block of a transform.
-    """
+    """Estimate `effective_bits` of these bits, all of which vary, from some of them."""
+    # Drawn, because evenly spaced ones may be special: so is the first bit of each
+    # block of a transform.
     sample, m = bits, len(bits)
     if m < 2:
         return float(m)
@@ -177,10 +176,8 @@ def distinct_bits(
     *,
     first: Iterable[int] = (),
     n_shown: int = 32,
-    n_codes: int = 10_000,
-    random_state: Any = 0,
 ) -> dict[int, list[int]]:
-    """Choose bits that do not correlate with a better one.
+    """Choose bits that do not correlate with a better one, by 10,000 codes at most.
 
     Parameters
     ----------
@@ -193,10 +190,6 @@ def distinct_bits(
         Bits that are chosen first in any case.
     n_shown : int, default=32
         Bits to choose in all, unless `first` are more.
-    n_codes : int, default=10_000
-        Codes drawn to correlate bits; all if there are fewer.
-    random_state : int, Generator or None, default=0
-        Seeds the draw.
 
     Returns
     -------
@@ -220,9 +213,8 @@ def distinct_bits(
     """
     codes = check_codes(codes, n_bits)
     n_shown = check_count(n_shown, "n_shown")
-    n_codes = check_count(n_codes, "n_codes")
     candidates = check_bits(order, n_bits)
-    sample = codes[sampled_rows(len(codes), n_codes, generator(random_state))]
+    sample = codes[sampled_rows(len(codes), _COMPARED, generator(0))]
     ones = count_ones(sample, n_bits)
     likeness = {bit: _likeness(sample, ones, bit) for bit in check_bits(first, n_bits)}
     limit = max(_ALIKE, _CERTAIN / np.sqrt(len(sample)))
@@ -234,11 +226,11 @@ def distinct_bits(
             likeness[bit] = _likeness(sample, ones, bit)
             nearest = np.maximum(nearest, likeness[bit])
     alike: dict[int, list[int]] = {bit: [] for bit in likeness}
-    chosen, values = list(likeness), np.array(list(likeness.values()))
+    shown, values = list(likeness), np.array(list(likeness.values()))
     for bit in candidates:
         most = int(values[:, bit].argmax())
         if bit not in likeness and values[most, bit] > limit:
-            alike[chosen[most]].append(bit)
+            alike[shown[most]].append(bit)
     return alike
 
 

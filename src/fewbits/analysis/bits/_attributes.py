@@ -1,6 +1,6 @@
 """Bits as attributes: what they say of items and of classes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from fewbits.analysis.bits._alike import count_ones
 from fewbits.errors import ArgumentError
 
 _ENTRIES = 1 << 22  # scores looked at once
+_BITS = 16  # whose scores are sorted at a time
 FloatArray = NDArray[np.float64]
 
 
@@ -44,7 +45,7 @@ class Extremes(NamedTuple):
         return one_line(self)
 
 
-def extreme_items(scores: Array | Iterable[Array], k: int = 8) -> Extremes:
+def extreme_items(scores: Array, k: int = 8) -> Extremes:
     """Find the items with the lowest and the highest scores of every bit.
 
     As in the sheets of attributes of DBC (figure 8) and PiCoDes (figure 1). Equal
@@ -52,10 +53,8 @@ def extreme_items(scores: Array | Iterable[Array], k: int = 8) -> Extremes:
 
     Parameters
     ----------
-    scores : ndarray of shape (n, n_bits), or iterable of such arrays
-        Scores before thresholding, from ``encoder.project``. An array, which may be a
-        memory map, is read a block at a time; several arrays are taken one after the
-        other, so that the scores of a million items need not exist at once.
+    scores : ndarray of shape (n, n_bits)
+        Scores before thresholding, from ``encoder.project``.
     k : int, default=8
         Items per side. An item may be on both sides where there are fewer than 2 k.
 
@@ -68,7 +67,7 @@ def extreme_items(scores: Array | Iterable[Array], k: int = 8) -> Extremes:
     Raises
     ------
     ArgumentError
-        When there is no score, widths differ, or a score is not finite.
+        When there is no score, or one is not finite.
 
     References
     ----------
@@ -85,64 +84,41 @@ def extreme_items(scores: Array | Iterable[Array], k: int = 8) -> Extremes:
     >>> extremes.zeros.rows, extremes.ones.rows
     (array([[1, 3]]), array([[2, 0]]))
     """
-    k = check_count(k, "k")
-    start, lowest, highest = 0, None, None
-    for block in _score_blocks(scores):
-        if lowest is None or highest is None:
-            lowest, highest = _no_side(block, k), _no_side(block, k)
-        if block.shape[1] != len(lowest.rows):
-            raise ArgumentError(
-                f"scores of {len(lowest.rows)} bits are followed by some of "
-                f"{block.shape[1]}"
-            )
-        columns = np.ascontiguousarray(block.T)
-        _merge(highest, columns, start)
-        _merge(lowest, -columns, start)
-        start += len(block)
-    if lowest is None or highest is None or not start:
+    k, scores = check_count(k, "k"), _as_scores(scores)
+    n, n_bits = scores.shape
+    m, shape = min(k, n), (n_bits, k)
+    zeros, ones = (
+        Side(np.full(shape, np.nan, np.float32), np.full(shape, -1, np.int64))
+        for _ in range(2)
+    )
+    for tile in spans(n_bits, _BITS):
+        columns = np.ascontiguousarray(scores[:, tile].T)
+        for bit, column in enumerate(columns, tile.start):
+            for side, values in ((zeros, column), (ones, -column)):
+                rows = np.flatnonzero(values <= np.partition(values, m - 1)[m - 1])
+                rows = rows[np.argsort(values[rows], kind="stable")[:m]]
+                side.scores[bit, :m], side.rows[bit, :m] = column[rows], rows
+    return Extremes(zeros, ones)
+
+
+def _as_scores(scores: Array) -> NDArray[np.float32]:
+    """Return a matrix of finite scores of at least one item, in float32."""
+    scores = np.asarray(scores)
+    if not len(scores):
         raise ArgumentError("need the scores of at least one item, got none")
-    return Extremes(_finished(lowest, -1), _finished(highest, 1))
+    if scores.ndim != 2 or not scores.shape[1] or scores.dtype.kind not in "fiu":
+        raise ArgumentError(
+            "scores must be real numbers of shape (n, n_bits), "
+            f"got dtype {scores.dtype} and shape {scores.shape}"
+        )
+    scores = scores.astype(np.float32, copy=False)
+    if not all(np.isfinite(scores[span]).all() for span in _blocks(scores)):
+        raise ArgumentError("scores must be finite, got NaN or infinity")
+    return scores
 
 
-def _score_blocks(scores: Array | Iterable[Array]) -> Iterator[NDArray[np.float32]]:
-    """Yield finite scores in blocks of a few MB."""
-    for array in [scores] if isinstance(scores, np.ndarray) else scores:
-        part = np.asarray(array)
-        if part.ndim != 2 or not part.shape[1] or part.dtype.kind not in "fiu":
-            raise ArgumentError(
-                "scores must be real numbers of shape (n, n_bits), "
-                f"got dtype {part.dtype} and shape {part.shape}"
-            )
-        for span in spans(len(part), _ENTRIES // part.shape[1]):
-            block = part[span].astype(np.float32, copy=False)
-            if not np.isfinite(block).all():
-                raise ArgumentError("scores must be finite, got NaN or infinity")
-            yield block
-
-
-def _no_side(block: NDArray[np.float32], k: int) -> Side:
-    shape = block.shape[1], k
-    return Side(np.full(shape, -np.inf, np.float32), np.full(shape, -1, np.int64))
-
-
-def _merge(best: Side, columns: NDArray[np.float32], start: int) -> None:
-    """Merge the highest scores of a block, whose rows begin at `start`, into `best`."""
-    k = best.rows.shape[1]
-    for bit, column in enumerate(columns):
-        # Strictly higher: of equal scores the earlier row is in already.
-        rows = np.flatnonzero(column > best.scores[bit, -1])
-        if len(rows) > k:
-            kth = -np.partition(-column[rows], k - 1)[k - 1]
-            rows = rows[column[rows] >= kth]
-        scores = np.concatenate([best.scores[bit], column[rows]])
-        places = np.concatenate([best.rows[bit], rows + start])
-        order = np.argsort(-scores, kind="stable")[:k]
-        best.scores[bit], best.rows[bit] = scores[order], places[order]
-
-
-def _finished(best: Side, sign: int) -> Side:
-    scores = np.where(best.rows < 0, np.nan, sign * best.scores).astype(np.float32)
-    return Side(scores, best.rows)
+def _blocks(scores: Array) -> Iterator[slice]:
+    return spans(len(scores), _ENTRIES // scores.shape[1])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -177,8 +153,7 @@ class BitRanking:
     reliable_information: FloatArray
     noise: float
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     @property
     def usual_stability(self) -> float:
@@ -194,8 +169,7 @@ def rank_bits(
     Parameters
     ----------
     scores : ndarray of shape (n, n_bits)
-        Scores before thresholding, from ``encoder.project``; may be a memory map, which
-        is read twice, a block at a time.
+        Scores before thresholding, from ``encoder.project``.
     labels : array-like of shape (n,), default=None
         Classes of the items, all strings or all numbers.
     noise : float, default=0.25
@@ -233,39 +207,34 @@ def rank_bits(
     """
     if not noise > 0 or not np.isfinite(noise):
         raise ArgumentError(f"noise must be above 0 and finite, got {noise}")
-    if not isinstance(scores, np.ndarray) or not scores.size:
-        raise ArgumentError("need a matrix of scores of at least one item")
+    scores = _as_scores(scores)
     from scipy.sparse import csr_array
     from scipy.special import ndtr
 
-    if labels is None:
-        names, classes = np.zeros(1), np.zeros(len(scores), np.int64)
-    else:
-        names, classes = as_classes(labels, len(scores))
-    n, sums, squares = len(scores), *np.zeros((2, scores.shape[1]))
-    for block in _score_blocks(scores):
-        sums += block.sum(axis=0, dtype=np.float64)
-    for block in _score_blocks(scores):
-        squares += np.square(block - sums / n).sum(axis=0)
-    spread = np.sqrt(squares / n)
-    deviation = noise * spread
-    items = np.zeros(len(names))
+    n, n_bits = scores.shape
+    names, classes = np.zeros(1), np.zeros(n, np.int64)
+    if labels is not None:
+        names, classes = as_classes(labels, n)
+    sums, squares = np.zeros((2, n_bits))
+    for span in _blocks(scores):
+        sums += scores[span].sum(axis=0, dtype=np.float64)
+    for span in _blocks(scores):
+        squares += np.square(scores[span] - sums / n).sum(axis=0)
+    deviation = noise * np.sqrt(squares / n)
     # Ones of each class and bit, those expected under noise, and ones that stay ones.
-    ones, noisy = np.zeros((2, len(names), len(spread)))
-    steady = np.zeros(len(spread))
-    start = 0
-    for block in _score_blocks(scores):
-        bits, block_classes = block > 0, classes[start : start + len(block)]
+    ones, noisy = np.zeros((2, len(names), n_bits))
+    steady = np.zeros(n_bits)
+    for span in _blocks(scores):
+        block = scores[span]
+        bits = block > 0
         distance = np.where(bits, np.inf, -np.inf)  # without spread there is no noise
         np.divide(block, deviation, out=distance, where=deviation > 0)
         chances = ndtr(distance)  # of a 1
-        entries = np.ones(len(block)), (block_classes, np.arange(len(block)))
+        entries = np.ones(len(block)), (classes[span], np.arange(len(block)))
         members = csr_array(entries, shape=(len(names), len(block)))
-        items += np.bincount(block_classes, minlength=len(names))
         ones += members @ bits.astype(np.float64)
         noisy += members @ chances
         steady += (chances * bits).sum(axis=0)
-        start += len(block)
     total = ones.sum(axis=0)
     gained = noisy.sum(axis=0) - steady  # zeros that become ones
     information = None
@@ -274,6 +243,7 @@ def rank_bits(
         sides = np.array([n - total, total])
         reliable = _information(sides, np.array([gained, steady]))
     else:
+        items = np.bincount(classes).astype(np.float64)
         sizes = np.broadcast_to(items[:, None], ones.shape)
         information = _information(sizes, ones)
         reliable = _information(sizes, noisy)
@@ -323,8 +293,7 @@ class ClassProfile:
     z: NDArray[np.float64]
     order: IdArray
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
 
 def class_profile(

@@ -32,8 +32,7 @@ class DistanceHistogram:
     n_pairs: int
     exact: bool
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -52,7 +51,9 @@ def all_distances(
 ) -> DistanceHistogram:
     """Histogram of the distances of every item to every other."""
     rows = np.arange(len(codes), dtype=np.int64)
-    return _histogram(codes, n_bits, rows + 1, len(codes) - rows - 1, limit, rng)
+    return _histogram(
+        codes, n_bits, _Pairs(rows + 1, len(codes) - rows - 1, limit, rng)
+    )
 
 
 def class_distances(
@@ -66,10 +67,9 @@ def class_distances(
     codes, numbers = codes[members.rows], members.numbers
     ends = np.cumsum(np.bincount(numbers))[numbers]
     rows = np.arange(len(codes), dtype=np.int64)
-    return (
-        _histogram(codes, n_bits, rows + 1, ends - rows - 1, limit, rng),
-        _histogram(codes, n_bits, ends, len(codes) - ends, limit, rng),
-    )
+    within = _Pairs(rows + 1, ends - rows - 1, limit, rng)
+    between = _Pairs(ends, len(codes) - ends, limit, rng)
+    return _histogram(codes, n_bits, within), _histogram(codes, n_bits, between)
 
 
 def label_distances(
@@ -79,10 +79,7 @@ def label_distances(
     limit: int,
     rng: np.random.Generator,
 ) -> tuple[DistanceHistogram, DistanceHistogram]:
-    """Histograms of the distances of items that share a label, and of all others.
-
-    Labels are 0 and 1 for each item and label.
-    """
+    """Histograms of the distances of items that share a label, and of all others."""
     packed = np.packbits(np.asarray(labels) > 0, axis=1)
     rows = np.arange(len(codes), dtype=np.int64)
     pairs = _Pairs(rows + 1, len(codes) - rows - 1, limit, rng)
@@ -104,37 +101,13 @@ def label_distances(
 
 
 def separation(within: DistanceHistogram, between: DistanceHistogram) -> float:
-    """Return the probability that a pair of one class is nearer than another pair.
-
-    The probability for a pair of either kind drawn at random, half of it where they
-    are equally far: the area under the ROC curve. NaN where a kind has no pair.
-    """
+    """Return the area under the ROC curve of distances; NaN where a kind is empty."""
     farther = 1 - np.cumsum(between.shares)
     return float(within.shares @ (farther + between.shares / 2))
 
 
-def _histogram(
-    codes: CodeArray,
-    n_bits: int,
-    first: IdArray,
-    n_partners: IdArray,
-    limit: int,
-    rng: np.random.Generator,
-) -> DistanceHistogram:
-    """Count distances of each row to the `n_partners` rows from row `first` on."""
-    pairs = _Pairs(first, n_partners, limit, rng)
-    counts = np.zeros(n_bits + 1, np.int64)
-    for row, partner in pairs:
-        distances = _distances(codes, row, partner)
-        counts += np.bincount(distances, minlength=n_bits + 1)
-    return DistanceHistogram(counts, pairs.total, pairs.exact)
-
-
 class _Pairs:
-    """Pairs of each row with the `n_partners` rows from row `first` on, by blocks.
-
-    Every pair has a number, so that all of them or some at random come the same way.
-    """
+    """Pairs of each row with the `n_partners` rows from row `first` on, by blocks."""
 
     def __init__(
         self,
@@ -147,14 +120,22 @@ class _Pairs:
         self._ends = np.cumsum(n_partners)
         self.total = total = int(self._ends[-1])
         self.exact = total <= limit
-        drawn = np.arange(total) if self.exact else rng.integers(total, size=limit)
-        self.numbers = np.sort(drawn)
+        numbers = np.arange(total) if self.exact else rng.integers(total, size=limit)
+        self.numbers = np.sort(numbers)
 
     def __iter__(self) -> Iterator[tuple[IdArray, IdArray]]:
         for span in spans(len(self.numbers), _PAIRS):
             row = np.searchsorted(self._ends, self.numbers[span], side="right")
             before = self._ends[row] - self._n_partners[row]
             yield row, self._first[row] + self.numbers[span] - before
+
+
+def _histogram(codes: CodeArray, n_bits: int, pairs: _Pairs) -> DistanceHistogram:
+    counts = np.zeros(n_bits + 1, np.int64)
+    for row, partner in pairs:
+        distances = _distances(codes, row, partner)
+        counts += np.bincount(distances, minlength=n_bits + 1)
+    return DistanceHistogram(counts, pairs.total, pairs.exact)
 
 
 def _distances(codes: CodeArray, rows: IdArray, partners: IdArray) -> IdArray:

@@ -34,7 +34,7 @@ _SEPARATED = 0.6
 _JUDGED = 100  # codes, below which chance looks alarming
 _FEW_BITS = 5  # long codes of few features are good codes, and spread a little more
 _COLLAPSED, _LOST_CLASSES = 0.1, 0.5  # different codes per one that there could be
-_CORRELATED_FROM = 100_000  # codes, as in a report
+_CORRELATED_FROM = 100_000  # codes
 _MANY_BITS = 2048
 
 
@@ -99,8 +99,7 @@ class BitReport:
     separation: float | None
     warnings: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     @property
     def constant_bits(self) -> IdArray:
@@ -138,9 +137,7 @@ def bit_report(
     n_bits: int,
     labels: ArrayLike | None = None,
     *,
-    n_correlated: int = 100_000,
     n_pairs: int = 1_000_000,
-    random_state: Any = 0,
 ) -> BitReport:
     """Measure how well the bits of codes are used, and list their defects.
 
@@ -154,14 +151,9 @@ def bit_report(
         Classes of the items, all strings or all numbers; or, where an item may have
         several labels or none, 0 and 1 for each item and label. Two items are of one
         class then when they share a label.
-    n_correlated : int, default=100_000
-        Correlations are computed from so many codes, drawn without replacement, or from
-        all if there are fewer. Everything else that is about bits or codes is exact.
     n_pairs : int, default=1_000_000
         Distances of each kind are counted for all pairs if there are no more than this,
-        and otherwise for so many pairs drawn with replacement.
-    random_state : int, Generator or None, default=0
-        Seeds the draws.
+        and otherwise for so many pairs drawn with replacement, always the same.
 
     Returns
     -------
@@ -176,6 +168,9 @@ def bit_report(
 
     Notes
     -----
+    Correlations are computed from 100,000 codes, drawn without replacement, or from all
+    if there are fewer. Everything else that is about bits or codes is exact.
+
     With ``l`` the eigenvalues of the correlation matrix of the ``m`` bits that vary,
     `effective_bits` is ``(sum l)^2 / sum l^2``, which needs no eigenvalue: it is
     ``m^2`` over the sum of all squared correlations. It lies between 1 and ``m``, and
@@ -206,11 +201,10 @@ def bit_report(
     codes = check_codes(codes, n_bits)
     labels = None if labels is None else as_label_rows(labels, n=len(codes))
     members = None if labels is None else read_members(labels, len(codes))
-    n_correlated = check_count(n_correlated, "n_correlated")
     n_pairs = check_count(n_pairs, "n_pairs")
-    rng = generator(random_state)
+    rng = generator(0)
     columns = read_columns(codes, n_bits)
-    sample = codes[sampled_rows(len(codes), n_correlated, rng)]
+    sample = codes[sampled_rows(len(codes), _CORRELATED_FROM, rng)]
     correlation = correlate(sample, n_bits)
     groups = _code_groups(codes)
     distances = all_distances(codes, n_bits, n_pairs, rng)

@@ -44,8 +44,7 @@ class CodeMap:
     method: str
     stress: float
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
 
 def map_codes(
@@ -197,8 +196,7 @@ class MapTrust:
     shares: FloatArray = field(repr=False)
     places: FloatArray = field(repr=False)
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def around(self, places: ArrayLike) -> FloatArray:
         """Return the mean share of the sampled items nearest to each place.

@@ -31,28 +31,11 @@ _EDGE = 3  # nodes around the points
 def tsne(
     codes: CodeArray, progress: Callable[[int, int], None] | None = None
 ) -> FloatArray:
-    """Return points for codes.
+    """Return points (2, n) for different codes, centred; neighbours are about 1 apart.
 
-    Nothing in it depends on a number of threads: there is no product of matrices, whose
-    sums BLAS orders by the threads that it has, and t-SNE makes a map of its own out of
-    each difference in the last bit.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        All different.
-    progress : callable, default=None
-        Called with (iterations done, iterations in all).
-
-    Returns
-    -------
-    ndarray of shape (2, n), dtype float64
-        Centred; neighbours are about 1 apart.
-
-    References
-    ----------
-    van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 9, 2008; started
-    from principal components and with the learning rate of Belkina et al., "Automated
+    There is no product of matrices, whose sums BLAS orders by the threads that it has:
+    t-SNE makes a map of its own out of each difference in the last bit. Started from
+    principal components and with the learning rate of Belkina et al., "Automated
     optimized parameters for t-SNE", Nature Communications 10, 2019.
     """
     n = len(codes)
@@ -106,11 +89,7 @@ class _Near(NamedTuple):
         return first, second, shares
 
     def free(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Move points that are stuck far from their neighbours among these.
-
-        Early on a point may be shut in by a group that it does not belong to, and the
-        way out is uphill.
-        """
+        """Move points that are shut in by a group that they do not belong to."""
         x, y = ([axis[rows] for rows in self.rows] for axis in points)
         pull_now = np.zeros(points.shape[1])
         for at_x, at_y, weight in zip(x, y, self.weights, strict=True):
@@ -169,12 +148,10 @@ def _principal_axis(covariance: FloatArray) -> tuple[FloatArray, float]:
 
 
 def neighbour_weights(distances: DistanceArray, perplexity: float) -> list[FloatArray]:
-    """Return weights of the nearest codes that sum to 1 for each item.
+    """Return weights ``exp(-b d)`` of the nearest codes, with this perplexity.
 
-    They are ``exp(-b d)`` with the Hamming distance ``d``, which is the squared
-    Euclidean distance of bits, and the ``b`` of the item that gives them this
-    perplexity. Columns of shape (n,) for distances (n, k) that rise in each row, each
-    computed entry by entry: sums along rows may depend on how many rows there are.
+    Columns of shape (n,) for distances (n, k) that rise in each row, each computed
+    entry by entry: sums along rows may depend on how many rows there are.
     """
     k = distances.shape[1]
     gaps = [(distances[:, j] - distances[:, 0]).astype(np.float64) for j in range(k)]
@@ -194,10 +171,9 @@ def neighbour_weights(distances: DistanceArray, perplexity: float) -> list[Float
 def among_neighbours(
     x: list[FloatArray], y: list[FloatArray], weights: list[FloatArray]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return a place in the middle of those neighbours that are near each other.
+    """Return places amid neighbours that are near each other, and the pull there.
 
-    Their common middle would lie between groups, where nothing belongs. The last of the
-    three is the pull there, the sum of ``weight / (1 + d^2)``.
+    Their common middle would lie between groups, where nothing belongs.
     """
     best = np.full(len(x[0]), -1.0)
     best_x, best_y = np.zeros_like(best), np.zeros_like(best)
@@ -242,19 +218,10 @@ def other_neighbours(codes: CodeArray, k: int) -> tuple[DistanceArray, IdArray]:
 class RepulsionField:
     """Sums of ``1 / (1 + d^2)`` and its gradients over points, anywhere near them.
 
-    All pairs of points would take time with the square of their number. As in FIt-SNE,
-    the points are put on a grid, the sums over all of them are convolutions there, and
-    what acts on a point is interpolated from the nodes around it.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n,)
-        The points.
-
-    References
-    ----------
-    Linderman, Rachh, Hoskins, Steinerberger and Kluger, "Fast Interpolation-based t-SNE
-    for Improved Visualization of Single-Cell RNA-Seq Data", Nature Methods 16, 2019.
+    The points are put on a grid, the sums over all of them are convolutions there, and
+    what acts on a point is interpolated from the nodes around it, as in Linderman et
+    al., "Fast Interpolation-based t-SNE for Improved Visualization of Single-Cell
+    RNA-Seq Data", Nature Methods 16, 2019.
     """
 
     def __init__(self, x: FloatArray, y: FloatArray) -> None:
@@ -283,10 +250,7 @@ class RepulsionField:
     def at(
         self, x: FloatArray, y: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the sums at places, each of them computed by itself.
-
-        Of the kernel, and of the repulsion along each axis.
-        """
+        """Return the kernel's sum and the repulsion along each axis at places."""
         kernel, across, down = np.zeros((3, len(x)))
         for nodes, weights in self._around(x, y):
             for total, sums in zip((kernel, across, down), self._sums, strict=True):

@@ -1,17 +1,17 @@
 """The contract of decoders."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import check_choice
+from fewbits._checks import check_choice, check_zero_bit
 from fewbits._typing import CodeArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, Decoded
+from fewbits.classify._decoded import Decoded
 from fewbits.classify._scores import SoftBits, item_codes, item_scores, soft_bits
-from fewbits.errors import ArgumentError
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,9 +61,11 @@ class Decoder(ABC):
         """Largest Hamming distance to a class that is accepted; None accepts any."""
         return None
 
-    def _set(self, name: str, value: Any) -> None:
-        """Keep a parameter in the form that its check returned."""
-        object.__setattr__(self, name, value)
+    def _decided(self, answers: Decoded) -> Decoded:
+        """Return answers of the lowest rows with ties decided as `ties` says."""
+        if self.ties == "first":
+            return answers
+        return replace(answers, rows=np.where(answers.ties > 1, -1, answers.rows))
 
 
 class CodeDecoder(Decoder):
@@ -91,10 +93,10 @@ class CodeDecoder(Decoder):
             When the codes are not as long as those of the classes.
         """
         codes = item_codes(items, codebook)
-        return self._answers(codebook, codes).decided(self.ties)
+        return self._decided(self._answers(codebook, codes))
 
     @abstractmethod
-    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers: ...
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Decoded: ...
 
 
 class ScoreDecoder(Decoder):
@@ -134,10 +136,8 @@ class ScoreDecoder(Decoder):
         FeatureError
             When scores are not finite, or not one for each bit.
         """
-        if zero_bit not in (0, 1):
-            raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
-        soft = soft_bits(item_scores(items, codebook), zero_bit)
-        return self._answers(codebook, soft).decided(self.ties)
+        soft = soft_bits(item_scores(items, codebook), check_zero_bit(zero_bit))
+        return self._decided(self._answers(codebook, soft))
 
     @abstractmethod
-    def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers: ...
+    def _answers(self, codebook: Codebook, soft: SoftBits) -> Decoded: ...

@@ -5,12 +5,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fewbits import _kernels
 from fewbits._checks import check_choice, check_count
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.classify._code_table import BLOCK
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, classes_within, first_of_each
+from fewbits.classify._decoded import (
+    Decoded,
+    classes_within,
+    first_of_each,
+    nothing_found,
+    put,
+)
 from fewbits.classify.decoders._base import CodeDecoder
 from fewbits.codes import hamming_distances, hamming_topk, pair_distances
 from fewbits.errors import ArgumentError
@@ -37,7 +44,7 @@ class Exact(CodeDecoder):
     ----------
     ties : {"none", "first"}, default="none"
         What to answer where several classes have the code: no class, or that of the
-        lowest row. ``codebook.sharing(row)`` names them all.
+        lowest row. ``codebook.collisions`` names them all.
 
     See Also
     --------
@@ -64,13 +71,13 @@ class Exact(CodeDecoder):
         """Zero: a class has exactly the code, or is not found."""
         return 0
 
-    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Decoded:
         table = codebook.table
         queries, entries = table.hits(table.keys(codes))
         if not table.is_exact:
             same = (codebook.codes[table.rows[entries]] == codes[queries]).all(axis=1)
             queries, entries = queries[same], entries[same]
-        answers = Answers.none(len(codes))
+        answers = nothing_found(len(codes))
         answers.distances[queries] = 0
         answers.rows[queries] = table.rows[entries]
         answers.ties[queries] = table.counts[entries]
@@ -102,8 +109,8 @@ class Nearest(CodeDecoder):
     --------
     >>> from fewbits.codes import pack
     >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1], [1, 0, 0]]), n_bits=3)
-    >>> found = Nearest().decode(book, pack([[0, 1, 1], [0, 1, 0]]))
-    >>> found.rows, found.distances, found.ties
+    >>> decoded = Nearest().decode(book, pack([[0, 1, 1], [0, 1, 0]]))
+    >>> decoded.rows, decoded.distances, decoded.ties
     (array([1, 0]), array([1, 1], dtype=int32), array([1, 1]))
     """
 
@@ -113,23 +120,37 @@ class Nearest(CodeDecoder):
         super().__post_init__()
         check_choice(self.method, "method", _METHODS)
 
-    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Decoded:
         return _nearest(codebook, codes, self.method)
 
 
-def _nearest(codebook: Codebook, codes: CodeArray, method: str) -> Answers:
+def _nearest(codebook: Codebook, codes: CodeArray, method: str) -> Decoded:
     many = len(codebook) >= _MANY and len(codes) >= _ITEMS
     if method == "exhaustive" or (method == "auto" and not many):
         return _compare_all(codebook, codes)
     work = len(codebook) // (_TRIES if method == "auto" else 1)
-    answers = codebook.multi_index.nearest(codes, work)
+    # After so many look-ups and comparisons a code is left for the others' way.
+    answers = nothing_found(len(codes))
+    counts = np.empty((len(codes), 2), np.int64)
+    _kernels.multi_index_nearest(
+        np.ascontiguousarray(codes),
+        codebook.multi_index.native,
+        _kernels.Budget(1, 1, work),
+        answers.distances,
+        answers.rows,
+        answers.ties,
+        counts,
+        np.empty(len(codes), np.uint8),
+        _kernels.num_threads(),
+    )
+    answers.lookups[:], answers.comparisons[:] = counts.T
     rest = np.flatnonzero(answers.rows < 0)
-    answers.put(rest, _compare_all(codebook, codes[rest]))
+    put(answers, rest, _compare_all(codebook, codes[rest]))
     return answers
 
 
-def _compare_all(codebook: Codebook, codes: CodeArray) -> Answers:
-    answers = Answers.none(len(codes))
+def _compare_all(codebook: Codebook, codes: CodeArray) -> Decoded:
+    answers = nothing_found(len(codes))
     few = len(codebook) <= _FEW
     for block in spans(len(codes), _ENTRIES // len(codebook) if few else _QUERIES):
         if few:
@@ -187,7 +208,7 @@ class Bounded(CodeDecoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("radius", check_count(self.radius, "radius", 0))
+        object.__setattr__(self, "radius", check_count(self.radius, "radius", 0))
         check_choice(self.method, "method", _METHODS)
 
     @property
@@ -195,7 +216,7 @@ class Bounded(CodeDecoder):
         """The radius."""
         return self.radius
 
-    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Decoded:
         radius = min(self.radius, codebook.n_bits)
         n_bits = codebook.n_bits
         size = sum(math.comb(n_bits, distance) for distance in range(radius + 1))
@@ -213,8 +234,8 @@ class Bounded(CodeDecoder):
         return answers
 
 
-def _look_up(codebook: Codebook, codes: CodeArray, radius: int) -> Answers:
-    answers, table = Answers.none(len(codes)), codebook.table
+def _look_up(codebook: Codebook, codes: CodeArray, radius: int) -> Decoded:
+    answers, table = nothing_found(len(codes)), codebook.table
     keys, items = table.keys(codes), np.arange(len(codes))
     # Of all patterns of `distance` flipped bits: their keys, and the last bit of each.
     flips, last = np.zeros(1, np.uint64), np.full(1, -1)
@@ -232,13 +253,13 @@ def _look_up(codebook: Codebook, codes: CodeArray, radius: int) -> Answers:
             # Long codes may share a key with another that is not there.
             distances = pair_distances(codes[block[queries]], codebook.codes[rows])
             right = distances == distance
-            part = Answers.none(len(block))
-            part.rows, part.ties = first_of_each(
+            part = nothing_found(len(block))
+            part.rows[:], part.ties[:] = first_of_each(
                 len(block), queries[right], rows[right], table.counts[entries[right]]
             )
             part.distances[queries[right]] = distance
             part.lookups[:] = len(flips)
-            answers.put(block, part)
+            put(answers, block, part)
         items = items[answers.rows[items] < 0]
         if not items.size or distance == radius:
             break

@@ -14,7 +14,7 @@ from fewbits._frozen import frozen_array
 from fewbits._typing import IdArray
 from fewbits.classify._code_table import BLOCK, KeyArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, first_of_each
+from fewbits.classify._decoded import Decoded, first_of_each, nothing_found
 from fewbits.classify._scores import FloatArray, SoftBits, pair_costs
 from fewbits.classify.decoders._base import ScoreDecoder
 from fewbits.codes import pair_distances
@@ -82,14 +82,14 @@ class Orbgrand(ScoreDecoder):
                 f"max_queries must lie between 1 and {_MAX_QUERIES:,},"
                 f" got {max_queries}"
             )
-        self._set("max_queries", max_queries)
+        object.__setattr__(self, "max_queries", max_queries)
 
-    def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers:
+    def _answers(self, codebook: Codebook, soft: SoftBits) -> Decoded:
         if self.order == "ranks":
             return self._by_ranks(codebook, soft)
         return self._by_costs(codebook, soft)
 
-    def _by_ranks(self, codebook: Codebook, soft: SoftBits) -> Answers:
+    def _by_ranks(self, codebook: Codebook, soft: SoftBits) -> Decoded:
         flips = _rank_flips(codebook.n_bits, self.max_queries)
         guesses = _Guesses(codebook, soft, len(flips))
         # Rank 0 fills up sets that are smaller than others, and flips nothing.
@@ -110,7 +110,7 @@ class Orbgrand(ScoreDecoder):
                 guesses.settle(items, hits, np.broadcast_to(numbers, keys.shape), start)
         return guesses.answers
 
-    def _by_costs(self, codebook: Codebook, soft: SoftBits) -> Answers:
+    def _by_costs(self, codebook: Codebook, soft: SoftBits) -> Decoded:
         n_guesses = min(
             self.max_queries, 1 << min(codebook.n_bits, self.max_queries.bit_length())
         )
@@ -162,7 +162,7 @@ class _Guesses:
         self.costs = np.take_along_axis(soft.costs, order, axis=1)
         self.words = self._table.words[order]
         self._keys = self._table.keys(soft.codes)
-        self.answers = Answers.none(len(soft.codes))
+        self.answers = nothing_found(len(soft.codes))
         self.answers.lookups[:] = max_queries  # where nothing is found
 
     def open_blocks(self, size: int) -> Iterator[IdArray]:
@@ -216,18 +216,11 @@ class _Guesses:
 
 @lru_cache(maxsize=4)
 def _rank_flips(n_bits: int, max_queries: int) -> NDArray[np.uint8]:
-    """Return the first sets of ranks in the order of their sums.
+    """Return the first sets of ranks in the order of their sums, the logistic weights.
 
     Rank 1 is the least reliable bit. Of equal sums, the set whose largest rank is
-    smaller comes first, then the one whose second largest is, and so on.
-
-    Returns an array of a set in each row, filled up with zeros; the first is empty.
-
-    References
-    ----------
-    Duffy, An and Medard, "Ordered Reliability Bits Guessing Random Additive Noise
-    Decoding", IEEE Transactions on Signal Processing 2022: the basic ORBGRAND, whose
-    sum of ranks is the logistic weight.
+    smaller comes first, then the one whose second largest is, and so on. Rows are
+    filled up with zeros.
 
     Examples
     --------
@@ -262,15 +255,11 @@ def _distinct_parts(total: int, largest: int) -> Iterator[tuple[int, ...]]:
 def _cheapest_flips(
     costs: FloatArray, words: KeyArray, max_queries: int
 ) -> tuple[FloatArray, KeyArray]:
-    """Return the cheapest sets of bits to flip, in the order of their costs.
+    """Return the costs of the cheapest sets of bits, and the XOR of their words.
 
-    The first `max_queries` sets of the first j + 1 bits are among those of the first j
-    bits, with and without the next one: two sorted lists, merged for each bit.
-
-    Costs (n, n_bits) are whole numbers, rising within each row, and words are those of
-    the same bits. Returns the costs of the sets and the XOR of their words. Of sets of
-    equal costs, the one whose dearest bit comes earlier is first, then the one whose
-    second dearest does, and so on.
+    Costs (n, n_bits) rise within each row. The first `max_queries` sets of j + 1 bits
+    are among those of the first j bits, with and without the next one. Of sets of equal
+    costs, the one whose dearest bit comes earlier is first, and so on.
     """
     n, n_bits = costs.shape
     sums, keys = np.zeros((n, 1)), np.zeros((n, 1), np.uint64)

@@ -8,7 +8,13 @@ import numpy as np
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, classes_within, first_of_each
+from fewbits.classify._decoded import (
+    Decoded,
+    classes_within,
+    first_of_each,
+    nothing_found,
+    put,
+)
 from fewbits.classify._scores import SoftBits, class_sums, pair_costs
 from fewbits.classify.decoders._base import ScoreDecoder
 from fewbits.codes import hamming_range_search, hamming_topk, pair_distances, unpack
@@ -56,7 +62,7 @@ class Soft(ScoreDecoder):
     # By what the probabilities are of, so that the two never disagree.
     reads_log_odds: ClassVar[bool] = True
 
-    def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers:
+    def _answers(self, codebook: Codebook, soft: SoftBits) -> Decoded:
         if len(codebook) * codebook.n_bits <= _FEW:
             return _compare_all(codebook, soft)
         # A class that differs in d bits costs no less than the d least reliable bits
@@ -70,23 +76,23 @@ class Soft(ScoreDecoder):
         radii = (cheapest <= affordable[:, None]).sum(axis=1)
         few = classes_within(codebook.codes, soft.codes, radii) * _SHARE
         near = few <= len(codebook)
-        answers = Answers.none(n)
+        answers = nothing_found(n)
         answers.comparisons[:] = 2 * len(codebook)
         step = max(1, _ENTRIES * _SHARE // len(codebook))
         for radius in np.unique(radii[near]):
             items = np.flatnonzero(near & (radii == radius))
             for start in range(0, len(items), step):
                 block = items[start : start + step]
-                answers.put(block, _cheapest(codebook, soft, block, int(radius)))
+                put(answers, block, _cheapest(codebook, soft, block, int(radius)))
         rest = np.flatnonzero(~near)
         others = SoftBits(soft.codes[rest], soft.costs[rest])
-        answers.put(rest, _compare_all(codebook, others))
+        put(answers, rest, _compare_all(codebook, others))
         return answers
 
 
-def _compare_all(codebook: Codebook, soft: SoftBits) -> Answers:
+def _compare_all(codebook: Codebook, soft: SoftBits) -> Decoded:
     """Find the class of least cost by computing those of all."""
-    answers, least = Answers.none(len(soft.codes)), np.full(len(soft.codes), np.inf)
+    answers, least = nothing_found(len(soft.codes)), np.full(len(soft.codes), np.inf)
     bits = unpack(soft.codes, codebook.n_bits)
     gains = soft.costs * (1 - 2.0 * bits)  # added to a class's cost where its bit is 1
     base = (soft.costs * bits).sum(axis=1)
@@ -103,14 +109,14 @@ def _compare_all(codebook: Codebook, soft: SoftBits) -> Answers:
             ties = np.where(better, ties, answers.ties[items] + same * ties)
             answers.ties[items] = ties
             least[items] = np.where(better, best, least[items])
-    answers.distances = pair_distances(soft.codes, codebook.codes[answers.rows])
+    answers.distances[:] = pair_distances(soft.codes, codebook.codes[answers.rows])
     answers.comparisons[:] = len(codebook)
     return answers
 
 
 def _cheapest(
     codebook: Codebook, soft: SoftBits, items: IdArray, radius: int
-) -> Answers:
+) -> Decoded:
     """Compute the costs of all classes within a radius."""
     offsets, distances, rows = hamming_range_search(
         soft.codes[items], codebook.codes, radius
@@ -120,8 +126,8 @@ def _cheapest(
     costs = pair_costs(soft, items[queries], codebook.codes[rows])
     least = np.minimum.reduceat(costs, offsets[:-1])
     best = np.flatnonzero(costs == least[queries])
-    answers = Answers.none(len(items))
-    answers.rows, answers.ties = first_of_each(
+    answers = nothing_found(len(items))
+    answers.rows[:], answers.ties[:] = first_of_each(
         len(items), queries[best], rows[best], np.ones_like(best)
     )
     first = best[rows[best] == answers.rows[queries[best]]]

@@ -102,8 +102,8 @@ class Learner(
         Objective after each iteration; smaller is better. One entry
         for a method that is solved at once, none for one that optimises nothing.
     n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning. Networks and
-        losses of `fewbits.learners.deep` do not count them.
+        Bits that are the same for all rows; more than 0 gives a warning. Of networks
+        they are not counted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only when X was a data frame with named columns.
@@ -139,9 +139,6 @@ class Learner(
 
     def _check_parameters(self) -> None:
         """Refuse parameters that do not go together, before any data are read."""
-
-    def _tidy_up(self) -> None:
-        """Clean up after a fit."""
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Learn an encoder.
@@ -193,7 +190,8 @@ class Learner(
                 for name, value in self.get_params().items()
                 if isinstance(value, np.integer)
             }
-            self.set_params(**{name: int(n) for name, n in integers.items()})
+            if integers:
+                self.set_params(**{name: int(n) for name, n in integers.items()})
             self.objective_ = np.empty(0)
             try:
                 encoder = self._learn(features, y)
@@ -209,14 +207,17 @@ class Learner(
                     f"the features of X are too {size} for float32: scale them"
                 ) from error
             finally:
-                self.set_params(**integers)
+                if integers:
+                    self.set_params(**integers)
             if largest >= HUGE:  # scores may leave float32
                 for span in line_spans(*features.shape):
                     encoder.encode(features[span])
             if "feature_names_in_" in vars(self):
                 encoder = encoder.with_feature_names(self.feature_names_in_)
             self.encoder_ = encoder
-            self._tidy_up()
+            file = self.__dict__.pop("_file", None)  # of checkpoints
+            if file is not None and file.is_done:
+                file.remove()
             return self
 
     def encode(self, X: ArrayLike) -> CodeArray:

@@ -97,7 +97,11 @@ class IterativeLearner(Learner):
         if self.checkpoint is not None:
             identity = {**self._identity(), "data": data_checksum(X, Y)}
             self._file = file = Checkpoint(self.checkpoint, identity)
-            start, objective = file.resume(start)
+            saved = file.read()
+            if saved is None:
+                file.write(start, [])
+            else:
+                start, objective = saved
         n_left = self.n_iter - len(objective)
         if self.tol and self._may_stop(objective):
             n_left = 0
@@ -134,11 +138,6 @@ class IterativeLearner(Learner):
 
     def _may_stop(self, objective: list[float]) -> bool:
         return may_stop(objective, self.tol)
-
-    def _tidy_up(self) -> None:
-        file = self.__dict__.pop("_file", None)
-        if file is not None and file.is_done:
-            file.remove()
 
     def _identity(self) -> dict[str, Any]:
         """Return what the fit depends on besides data, as JSON knows it."""
@@ -228,12 +227,11 @@ class Checkpoint:
         with self._opened():
             pass
 
-    def resume(self, start: Arrays) -> tuple[Arrays, list[float]]:
-        """Return state and objective of the file; if there is none, write `start`."""
+    def read(self) -> tuple[Arrays, list[float]] | None:
+        """Return state and objective of the file, or None if there is none."""
         remove_leftovers(self.path)
         if not self.path.exists():
-            self.write(start, [])
-            return start, []
+            return None
         with self._opened() as file:
             state = tuple(file[f"arr_{i}"] for i in range(len(file.files) - 2))
             return state, file["objective"].tolist()
@@ -262,8 +260,7 @@ class Checkpoint:
                 form, identity = json.loads(str(file["head"]))
                 if form != _FORMAT:
                     raise ArtefactError(damaged)
-                saved = {key: identity.get(key) for key in self.identity}
-                check_identity(self.path, saved, self.identity, "fit")
+                _check_identity(self.path, identity, self.identity)
                 yield file
         except (OSError, ArtefactError):
             raise
@@ -308,11 +305,9 @@ _IN_WORDS = {
 }
 
 
-def check_identity(
-    path: Path, saved: dict[str, Any], now: dict[str, Any], noun: str
-) -> None:
-    """Refuse a file that belongs to another fit or training."""
-    other = sorted(key for key in {*saved, *now} if saved.get(key) != now.get(key))
+def _check_identity(path: Path, saved: dict[str, Any], now: dict[str, Any]) -> None:
+    """Refuse the file of another fit."""
+    other = sorted(key for key in now if saved.get(key) != now[key])
     if not other:
         return
     # Another learner has other parameters, which say less.
@@ -323,8 +318,8 @@ def check_identity(
     )
     differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
     raise ArtefactError(
-        f"{path} belongs to another {noun}: {differs}; name another file, or "
-        "delete this one to start anew"
+        f"{path} belongs to another fit: {differs}; name another file, or delete this "
+        "one to start anew"
     )
 
 

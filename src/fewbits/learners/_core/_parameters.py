@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from fewbits.codes import MAX_BITS
 from fewbits.errors import ArgumentError
+from fewbits.learners._core._docs import complete
 
 #: Each iteration has a seed of its own, or a value of the objective.
 MAX_ITERATIONS = 1_000_000
@@ -103,10 +104,6 @@ def check_number(
     return float(value)
 
 
-def check_n_bits(value: Any) -> int:
-    return check_integer("n_bits", value, 1, MAX_BITS)
-
-
 def check_integers(name: str, values: Any, high: int | None = None) -> None:
     is_sequence = isinstance(values, Sequence | np.ndarray) and np.ndim(values) > 0
     if not is_sequence or isinstance(values, str):
@@ -116,15 +113,6 @@ def check_integers(name: str, values: Any, high: int | None = None) -> None:
         )
     for value in values:
         check_integer(f"each of {name}", value, 1, high)
-
-
-def check_flag(name: str, value: Any) -> bool:
-    check(name, value, [bool])
-    return bool(value)
-
-
-def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
-    check(name, value, list(options))
 
 
 def check_path(name: str, value: Any) -> None:
@@ -176,6 +164,10 @@ class Config(BaseEstimator):  # type: ignore[misc]
     """A group of settings of a learner, named ``group__setting``."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
 
     def check(self) -> None:
         """Refuse settings that do not go together."""

@@ -37,10 +37,7 @@ class PrincipalAxes:
     #: none without scatter, so at most n - 1 of them. In float32 if very many.
     directions: FeatureArray
     scatter: Float64Array  # sums of squares along the directions, falling
-
-    @property
-    def rank(self) -> int:
-        return len(self.scatter)
+    rank: int  # the number of directions
 
 
 def principal_axes(X: Readable) -> PrincipalAxes:
@@ -95,7 +92,7 @@ def _principal_axes(X: Readable) -> PrincipalAxes:
         columns = directions[:, part]
         largest = np.abs(columns).argmax(axis=0, keepdims=True)
         signed[:, part] = columns * np.sign(np.take_along_axis(columns, largest, 0))
-    return PrincipalAxes(mean, signed, scatter)
+    return PrincipalAxes(mean, signed, scatter, len(scatter))
 
 
 # The orthogonal Procrustes problem: ``argmax tr(R' C)`` over matrices R of shape

@@ -26,16 +26,14 @@ from fewbits.learners._core._iterative import (
 )
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import USUAL, Config
-from fewbits.learners.deep._checkpoint import checksum, identity_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator, split_off
+from fewbits.learners.deep._identity import checksum, identity_of
 from fewbits.learners.deep._network import (
     MOST_BYTES,
-    ArrayItems,
     HashNetwork,
     Head,
     Items,
-    TensorItems,
     learn_standardize,
     parts_of,
     probe_backbone,
@@ -53,6 +51,7 @@ from fewbits.learners.deep._trainer import (
     Classify,
     Objective,
     Phase,
+    Problem,
     Trainer,
 )
 from fewbits.learners.deep.centres._unique import unique
@@ -65,18 +64,6 @@ _CENTRE_EPOCHS = 50  # as many as LLC's
 _SHOWN = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
 #: With fewer held-out items, their mAP is too noisy to tell that nothing was learnt.
 _FEWEST_ITEMS = 50
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    items: ArrayItems
-    n_features: int
-    labels: NDArray[Any]
-    train: NDArray[np.int64]
-    targets: Targets  # of the rows in `train`
-    evaluator: Evaluator
-    seed: int
-    checksum: str
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -210,7 +197,7 @@ class DeepLearner(Learner):
                 return np.asarray(items, np.float32)
             items = items.reshape(len(items), *self._item_shape)
             network = self.network_.to(as_device(self.device))
-            source = ArrayItems(items, pixels=True, integers=self._integers)
+            source = Items(items, pixels=True, integers=self._integers)
             features = self._features_of(network, source, torch.arange(len(items)))
             array: NDArray[np.float32] = features.numpy()
             return array
@@ -301,17 +288,15 @@ class DeepLearner(Learner):
             "" if self.checkpoint is None else checksum(items.X, labels),
         )
 
-    def _items(
-        self, X: Array, rows: NDArray[np.int64], seed: int
-    ) -> tuple[ArrayItems, int]:
+    def _items(self, X: Array, rows: NDArray[np.int64], seed: int) -> tuple[Items, int]:
         self._integers, config = False, self._network_config
         if config.backbone is None:
             standardize = learn_standardize(X[rows]) if config.standardize else None
-            return ArrayItems(X, standardize=standardize), X.shape[1]
+            return Items(X, standardize=standardize), X.shape[1]
         X = X.reshape(len(X), *self._item_shape)
         with reproducible(seed):
             n_features, self._integers = probe_backbone(config.backbone, X[rows[:2]])
-        return ArrayItems(X, pixels=True, integers=self._integers), n_features
+        return Items(X, pixels=True, integers=self._integers), n_features
 
     def _make_network(
         self,
@@ -389,16 +374,9 @@ class DeepLearner(Learner):
             own = "centres" if objective.has_loss else "kind"
             control.start(replace(context, centres=getattr(loss, own, None)))
         trained, items = self._at_work(problem, network)
+        plan = self._phase(problem, n_epochs or self._training.max_epochs, phase)
         trainer = Trainer(
-            trained,
-            objective,
-            items,
-            problem.targets,
-            problem.train,
-            problem.evaluator,
-            self._training,
-            self._phase(problem, n_epochs or self._training.max_epochs, phase),
-            classify,
+            trained, objective, items, problem, self._training, plan, classify
         )
         last = n_epochs is None
         trainer.judged = (
@@ -446,7 +424,7 @@ class DeepLearner(Learner):
             features = self._features_of(network, problem.items, torch.arange(n))
         if not features.isfinite().all():
             raise FeatureError("the backbone gives features that are not finite")
-        return HashNetwork(network.head), TensorItems(features)
+        return HashNetwork(network.head), Items(features.numpy())
 
     def _phase(self, problem: Problem, n_epochs: int, name: str) -> Phase:
         parameters = self.get_params()

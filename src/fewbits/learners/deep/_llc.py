@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
@@ -17,7 +18,6 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
 from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import N_BITS, USUAL, Config, check_integers
-from fewbits.learners.deep import _codebooks as codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._config import CodebookConfig
 from fewbits.learners.deep._network import HashNetwork
@@ -35,6 +35,8 @@ from fewbits.learners.deep.losses._classes import ClassLoss, CodebookLoss, CodeL
 
 _CODEBOOKS = ("learnt", "predictable", "semantic", "random", "svd", "cca")
 _CLASSIFIER_EPOCHS = 20
+Matrix = NDArray[np.float64]
+_LEAST = 1e-9  # share of the mean variance that CCA adds at least
 
 
 @dataclass(eq=False, repr=False)
@@ -199,7 +201,7 @@ class LLC(DeepLearner):
         network = self._make_network(problem, n_bits, bias=self._network_config.bias)
         if kind == "svd":
             most = min(n_classes - 1, network.head.n_inputs)
-            codebooks.check_directions(n_bits, most, "classifier")
+            check_directions(n_bits, most, "classifier")
         self.codebook_history_: list[dict[str, Any]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
         if kind is None:
@@ -208,7 +210,8 @@ class LLC(DeepLearner):
             if kind == "learnt":  # which trains the network, too
                 C = self._learnt(problem, network)
             elif kind == "random":
-                C = codebooks.random_codebook(n_classes, n_bits, problem.seed)
+                rng = check_random_state(problem.seed)
+                C = rng.standard_normal((n_classes, n_bits))
             else:
                 C = self._made(problem, kind, n_bits)
             self.codebook_, self.n_repaired_ = self._unique(C)
@@ -255,8 +258,11 @@ class LLC(DeepLearner):
         config = self._phase_1
         start = None
         if config.init is not None:  # bits beyond its directions are random
-            start = self._made(problem, config.init, None)
-            start = codebooks.widen(start, self._n_bits, problem.seed)
+            C = self._made(problem, config.init, None)[:, : self._n_bits]
+            shape = len(C), self._n_bits - C.shape[1]
+            more = check_random_state(problem.seed).standard_normal(shape)
+            spread = np.sqrt(np.mean(np.square(C, dtype=np.float64))) if C.size else 1.0
+            start = np.hstack([C, more * spread])
         loss = CodebookLoss(
             start,
             config.learning_rate,
@@ -303,16 +309,78 @@ class LLC(DeepLearner):
             )
             weights: Any = network.head.layers[0].weight
             rows = weights.detach().cpu().double().numpy()
-            return codebooks.svd_codebook(rows, n_bits)
+            return svd_codebook(rows, n_bits)
         F = self._class_features(problem)
         F -= F.mean(axis=0)
         means, counts = class_means(F, problem.targets)
         several = problem.labels[problem.train] if problem.labels.ndim == 2 else None
         scatter = np.atleast_2d(np.cov(F, rowvar=False))
-        return codebooks.cca_codebook(means, counts, scatter, n_bits, self.reg, several)
+        return cca_codebook(means, counts, scatter, n_bits, self.reg, several)
 
 
 def _shape_of(codebook: Any) -> tuple[int, ...]:
     if isinstance(codebook, Codebook):
         return len(codebook), codebook.n_bits
     return shape_of(codebook)
+
+
+# Codebooks that are drawn, or known from a classifier or CCA: real numbers (n_classes,
+# n_bits), whose signs are the codes. As they are, they are a start for learning one.
+
+
+def svd_codebook(W: Matrix, n_bits: int | None) -> Matrix:
+    """Return the leading left singular vectors of a linear classifier."""
+    W = W - W.mean(axis=0)  # which changes no decision
+    n_bits = check_directions(n_bits, min(len(W) - 1, W.shape[1]), "classifier")
+    U, _, _ = np.linalg.svd(W, full_matrices=False)
+    return _signed(U[:, :n_bits])
+
+
+def cca_codebook(
+    M: Matrix,
+    counts: Matrix,
+    scatter: Matrix,
+    n_bits: int | None,
+    reg: float,
+    labels: ArrayLike | None,
+) -> Matrix:
+    """Return where CCA between features and labels puts the classes."""
+    # From the means M (n_classes, d) of classes, less that of all items, and the
+    # covariance of features. `labels` are 1 for each label of an item, where items may
+    # have several. Without `n_bits` there are as many as directions.
+    values, E = np.linalg.eigh(scatter)
+    whiten = E / np.sqrt(np.maximum(values, 0) + max(reg, _LEAST) * values.mean())
+    if labels is None:
+        # One-hot labels have covariance diag(p) - p p'; centred means need no more.
+        p = counts / counts.sum()
+        most, root = min(len(M) - 1, len(whiten)), np.sqrt(p)[:, None]
+        n_bits = check_directions(n_bits, most, "cross-covariance")
+        U, _, _ = np.linalg.svd(root * ((M - p @ M) @ whiten), full_matrices=False)
+        return _signed(U[:, :n_bits] / root)
+    Y = np.asarray(labels, np.float64)
+    p = Y.mean(axis=0)
+    values, V = np.linalg.eigh(np.atleast_2d(np.cov(Y, rowvar=False, bias=True)))
+    real = values > _LEAST * values[-1]
+    root = V[:, real] / np.sqrt(values[real])
+    most = min(root.shape[1], len(whiten))
+    n_bits = check_directions(n_bits, most, "cross-covariance")
+    U, _, _ = np.linalg.svd(root.T @ (p[:, None] * M) @ whiten, full_matrices=False)
+    A = root @ U[:, :n_bits]
+    return _signed(A - p @ A)  # an item of one label, less the mean of all
+
+
+def _signed(U: Matrix) -> Matrix:
+    """Give singular vectors signs that do not depend on the solver."""
+    largest = U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])]
+    signed: Matrix = U * np.where(largest < 0, -1, 1)
+    return signed
+
+
+def check_directions(n_bits: int | None, available: int, name: str) -> int:
+    """Return a length for which there are directions; None takes all there are."""
+    if n_bits is not None and n_bits > available:
+        raise ArgumentError(
+            f"the {name} has {available} directions, too few for {n_bits} bits: take "
+            "fewer, or a learnt or random codebook"
+        )
+    return available if n_bits is None else n_bits

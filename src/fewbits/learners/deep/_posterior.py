@@ -20,8 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 from fewbits._warnings import warn_user
 from fewbits.learners._core._docs import complete
 from fewbits.learners._core._parameters import (
-    check_choice,
-    check_flag,
+    check,
     check_integer,
     check_number,
 )
@@ -81,9 +80,9 @@ class Control(nn.Module, ABC):
         self, centres: Any, weight: float, mode: str, reduction: str = "sum"
     ) -> None:
         super().__init__()
-        check_choice("mode", mode, ("add", "replace"))
+        check("mode", mode, ["add", "replace"])
         check_number("weight", weight, 0)
-        check_choice("reduction", reduction, ("sum", "mean"))
+        check("reduction", reduction, ["sum", "mean"])
         self.kind, self.weight, self.mode = centres, weight, mode
         self.reduction = reduction
 
@@ -138,7 +137,7 @@ class CentreControl(Control):
         reduction: str = "sum",
     ) -> None:
         super().__init__(centres, weight, mode, reduction)
-        check_choice("likelihood", likelihood, ("bits", "cauchy"))
+        check("likelihood", likelihood, ["bits", "cauchy"])
         check_number("gamma", gamma, 0, above=True)
         self.likelihood, self.gamma = likelihood, gamma
 
@@ -210,7 +209,7 @@ class PosteriorControl(Control):
         check_integer("n_hidden", n_hidden, 1)
         check_integer("block", block, 1, 12)
         check_number("dropout", dropout, 0, 0.99)
-        check_flag("train_surrogate", train_surrogate)
+        check("train_surrogate", train_surrogate, [bool])
         self.n_hidden, self.dropout, self.block = n_hidden, dropout, block
         self.train_surrogate = train_surrogate
 

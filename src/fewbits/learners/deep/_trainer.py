@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits._warnings import warn_user
-from fewbits.errors import DivergedError
-from fewbits.learners.deep import _checkpoint
+from fewbits.errors import ArtefactError, DivergedError
+from fewbits.learners._core._iterative import Checkpoint
 from fewbits.learners.deep._config import TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator
 from fewbits.learners.deep._network import HashNetwork, Items, parts_of
@@ -67,6 +68,18 @@ class Objective(nn.Module):
         return total
 
 
+@dataclass(frozen=True, eq=False)
+class Problem:
+    items: Items
+    n_features: int
+    labels: NDArray[Any]
+    train: NDArray[np.int64]
+    targets: Targets  # of the rows in `train`
+    evaluator: Evaluator
+    seed: int
+    checksum: str
+
+
 @dataclass(frozen=True)
 class Phase:
     n_epochs: int
@@ -80,10 +93,9 @@ class Phase:
 class Trainer:
     """Train a network on items."""
 
-    # The `objective` has started, the `items` are those of all rows, the `targets`
-    # those of the rows in `train`. Where there is a way to `classify` items by their
-    # scores, accuracy on the held-out items decides which epoch is the best, and mAP
-    # otherwise.
+    # The `objective` has started, and the `items` are those of the problem, or their
+    # features. Where there is a way to `classify` items by their scores, accuracy on
+    # the held-out items decides which epoch is the best, and mAP otherwise.
 
     judged = False  # whether `untrained` is measured
     untrained: float | None = None  # mAP of held-out items before the first step
@@ -94,18 +106,16 @@ class Trainer:
         network: HashNetwork,
         objective: Objective,
         items: Items,
-        targets: Targets,
-        train: NDArray[np.int64],
-        evaluator: Evaluator,
+        problem: Problem,
         config: TrainingConfig,
         phase: Phase,
         classify: Classify | None = None,
     ) -> None:
         device = phase.device
         self.network, self.objective = network.to(device), objective.to(device)
-        self.items, self.targets = items, targets.to(device)
-        self.train = torch.from_numpy(train)
-        self.evaluator, self.config, self.phase = evaluator, config, phase
+        self.items, self.targets = items, problem.targets.to(device)
+        self.train = torch.from_numpy(problem.train)
+        self.evaluator, self.config, self.phase = problem.evaluator, config, phase
         self.classify = classify
         self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
@@ -318,14 +328,24 @@ class Trainer:
             "untrained": self.untrained,
             "best": self._best and list(self._best),
         }
-        _checkpoint.save(self.phase.checkpoint, self.phase.identity, state)
+        buffer = BytesIO()
+        torch.save(state, buffer)
+        content = np.frombuffer(buffer.getbuffer(), np.uint8)
+        Checkpoint(self.phase.checkpoint, self.phase.identity).write((content,), [])
 
     def _resume(self) -> None:
         if self.phase.checkpoint is None:
             return
-        state = _checkpoint.load(self.phase.checkpoint, self.phase.identity)
-        if state is None:
+        file = Checkpoint(self.phase.checkpoint, self.phase.identity)
+        file.check()
+        saved = file.read()
+        if saved is None:
             return
+        content = BytesIO(saved[0][0].tobytes())
+        try:  # nothing in it is run
+            state = torch.load(content, map_location="cpu", weights_only=True)
+        except Exception as error:  # of many kinds, for what it refuses to make
+            raise ArtefactError(f"{file.path} is damaged; name another") from error
         for name in _STATEFUL:
             getattr(self, name).load_state_dict(state[name])
         self.history, self.untrained = state["history"], state["untrained"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.classify import check_capacity
-from fewbits.learners._core._parameters import check_integer, check_n_bits
+from fewbits.learners._core._parameters import N_BITS, check, check_integer
 
 Centres = NDArray[np.int8]
 
@@ -64,7 +64,7 @@ def _nearest_free(
 
 def check_sizes(n_classes: Any, n_bits: Any) -> None:
     """Refuse more classes than codes."""
-    check_n_bits(n_bits)
+    check("n_bits", n_bits, N_BITS)
     check_integer("n_classes", n_classes, 1)
     check_capacity(n_classes, n_bits)
 

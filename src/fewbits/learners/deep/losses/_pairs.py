@@ -6,8 +6,9 @@ from torch.nn.functional import normalize, softplus
 
 from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import (
-    check_choice,
-    check_flag,
+    POSITIVE,
+    Interval,
+    check,
     check_integer,
     check_number,
 )
@@ -47,8 +48,7 @@ class PairLoss(Loss):
 
     def __init__(self, memory: int | None) -> None:
         super().__init__()
-        if memory is not None:
-            check_integer("memory", memory, 0)
+        check("memory", memory, [Interval(int, 0), None])
         self.memory = memory
 
     def start(self, context: LossContext) -> None:
@@ -106,8 +106,7 @@ class HashNet(PairLoss):
         memory: int | None = None,
     ) -> None:
         super().__init__(memory)
-        if alpha is not None:
-            check_number("alpha", alpha, 0, above=True)
+        check("alpha", alpha, [*POSITIVE, None])
         check_number("growth", growth, 0)
         self.alpha, self.growth = alpha, growth
         self.step = 0
@@ -190,13 +189,11 @@ class DBDH(PairLoss):
         weighted: bool | None = None,
     ) -> None:
         super().__init__(memory)
-        if alpha is not None:
-            check_number("alpha", alpha, 0, above=True)
-        if weighted is not None:
-            check_flag("weighted", weighted)
+        check("alpha", alpha, [*POSITIVE, None])
+        check("weighted", weighted, [bool, None])
         check_number("balance", balance, 0)
-        check_choice("over", over, ("bit", "code"))
-        check_flag("discrete", discrete)
+        check("over", over, ["bit", "code"])
+        check("discrete", discrete, [bool])
         self.balance, self.over, self.discrete = balance, over, discrete
         self.alpha, self.weighted = alpha, weighted
 
@@ -272,8 +269,8 @@ class DCH(Loss):
         super().__init__()
         check_number("gamma", gamma, 0, above=True)
         check_number("quantization", quantization, 0)
-        check_flag("bounded", bounded)
-        check_flag("with_itself", with_itself)
+        check("bounded", bounded, [bool])
+        check("with_itself", with_itself, [bool])
         self.gamma, self.quantization = gamma, quantization
         self.bounded, self.with_itself = bounded, with_itself
 

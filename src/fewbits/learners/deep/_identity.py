@@ -1,11 +1,6 @@
-"""Files from which an interrupted training goes on as if nothing had happened."""
+"""What tells one training from another, so that none goes on from another's file."""
 
 import hashlib
-import json
-from errno import ENOENT
-from io import BytesIO
-from os import strerror
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,56 +8,16 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from fewbits._files import atomic_write, remove_leftovers
 from fewbits._typing import Array
 from fewbits.classify import Codebook
-from fewbits.errors import ArtefactError
-from fewbits.learners._core._iterative import check_identity, data_checksum
+from fewbits.learners._core._iterative import data_checksum
 from fewbits.learners.deep._network import frozen_layers, still_modules
-
-_FORMAT = b"fewbits-training-6\n"
-_HEAD = len(_FORMAT) + 32  # and a checksum of what follows
 
 #: Parameters that a training does not depend on, but for `random_state`: its seed is
 #: told apart.
 _NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
 #: What of a loss or control tells it from others.
 _PLAIN = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tensor)
-
-
-def save(path: str | Path, identity: dict[str, Any], state: dict[str, Any]) -> None:
-    """Replace the file by this state, all of it or nothing."""
-    buffer = BytesIO()
-    torch.save({"identity": json.dumps(identity), "state": state}, buffer)
-    content = buffer.getvalue()
-    with atomic_write(path) as file:
-        file.write(_FORMAT + hashlib.sha256(content).digest() + content)
-
-
-def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the state in a file, or None when there is no file yet.
-
-    A file that is damaged, or belongs to another training, is refused; nothing in it
-    is run.
-    """
-    path = Path(path)
-    remove_leftovers(path)
-    if not path.exists():
-        if not path.parent.is_dir():  # told before the first epoch, not after it
-            raise FileNotFoundError(ENOENT, strerror(ENOENT), str(path))
-        return None
-    whole = path.read_bytes()
-    head, content = whole[:_HEAD], whole[_HEAD:]
-    damaged = f"{path} is not a checkpoint of a training, or damaged; name another"
-    if head != _FORMAT + hashlib.sha256(content).digest():
-        raise ArtefactError(damaged)
-    try:
-        saved = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
-    except Exception as error:  # of many kinds, for what it refuses to make
-        raise ArtefactError(damaged) from error
-    then, now = json.loads(saved["identity"]), json.loads(json.dumps(identity))
-    check_identity(path, then, now, "training")
-    return dict(saved["state"])
 
 
 def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation.splits import per_class_split
+from research.common.splits import per_class_split
 
 CIFAR = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 6000))
 
