@@ -33,7 +33,7 @@ test-slow: $(VENV)/dev.stamp
 # power failure, 50 kills. The service: 10,000 fuzzed requests, 1,000 swaps of snapshots
 # under load, ten minutes of soak. The explorer: every view of images of clothes; whatever
 # reads the page too early, as answers come late or the page is slow. What holds for
-# whatever is drawn: ten times as many examples.
+# whatever is drawn: twenty times as many examples.
 nightly: $(VENV)/dev.stamp
 	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store tests/server tests/cli/test_demo.py \
 	  tests/explorer/test_clothes.py tests/analysis tests/classify \

@@ -38,11 +38,12 @@ SEEDS = (0, 1, 2)
 HNSW_LINKS, HNSW_SEARCH = 32, 64
 #: Left out of the README's table; the page of benchmarks has all rows.
 LEFT_OUT = (
+    "faiss SQ8",
+    "faiss PQ, 8-bit",
     "fewbits sign",
-    "fewbits ITQ, re-ranked by scores",
+    "fewbits ITQ",
     "fewbits ITQ, re-ranked by int8",
     "fewbits additive",
-    "fewbits additive, re-ranked by scores",
     "fewbits additive, re-ranked by int8",
     "fewbits neighbours",
 )

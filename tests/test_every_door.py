@@ -79,7 +79,19 @@ def homes(tmp_path_factory):
         images = root / "images"
         data = pa.table({**table, "path": paths})
         Collection.create(images, data, images="path", backbone="thumbnail", **options)
-        yield {"vectors": vectors, "texts": texts, "images": images, "paths": paths}
+        past = root / "past"
+        shutil.copytree(vectors, past)
+        changed = Collection.open(past)
+        changed.tag("first")
+        changed.delete([100, 101, 107])
+        changed.update(pa.table({"key": [102, 103, 104], "year": [1, 2, 3]}))
+        yield {
+            "vectors": vectors,
+            "texts": texts,
+            "images": images,
+            "paths": paths,
+            "past": past,
+        }
 
 
 def rows(**columns):
@@ -277,6 +289,8 @@ CASES["upsert"] = {
     name: [case for case in cases if case != {"data": rows(key=[100, 901])}]
     for name, cases in CASES["add"].items()
 }
+#: Versions to read: in Python by `Collection.at`.
+AT = [{"at": "first"}, {"at": 999}, {"at": "none"}]
 #: Arguments that only Python has, of one method or of all.
 IN_PYTHON = {
     "progress": "is a function",
@@ -298,6 +312,7 @@ NOT_IN_JSON = {
 #: Fields that JSON has beside the arguments.
 MORE_IN_JSON = {
     "rows": "are the data",
+    "at": "is the method `at`",
     ("get", "positions"): "of `take`",
     ("get", "filter"): "of `batches`",
     ("get", "missing_ok"): "of `positions_of`",
@@ -318,6 +333,8 @@ def reason(table, method, name):
 def calls():
     for method, options in CASES.items():
         yield pytest.param(method, "", "vectors", {}, id=f"{method}-alone")
+        for case in AT if method in ("search", "get") else ():
+            yield pytest.param(method, "at", "past", case, id=f"{method}-at-{case}")
         for option, cases in options.items():
             for number, case in enumerate(cases):
                 home, case = case if isinstance(case, tuple) else ("vectors", case)
@@ -353,7 +370,10 @@ def plain(answer):
 
 def by_python(method, folder, arguments):
     try:
-        answer = getattr(Collection.open(folder), method)(**arguments)
+        col, version = Collection.open(folder), arguments.get("at")
+        col = col if version is None else col.at(version)
+        arguments = {k: v for k, v in arguments.items() if k != "at"}
+        answer = getattr(col, method)(**arguments)
         if method == "duplicates":
             answer = answer.to_list()
     except FewbitsError as error:
@@ -745,18 +765,3 @@ def test_the_first_case_of_an_option_makes_another_collection(homes):
 def test_every_option_of_create_has_a_case():
     lacking = {*inspect.signature(Collection.create).parameters} - {*CREATED}
     assert lacking - {*NO_OPTIONS} <= {"images", "backbone"}  # need a network
-
-
-def test_former_names_of_options_are_still_taken(homes, tmp_path):
-    parquet.write_table(pa.table(TABLE), tmp_path / "t.parquet")
-    made = []
-    for options in (
-        ["--learner", "lsh", "--random-state", "3"],
-        ["--method=lsh", "--seed", "3"],
-    ):
-        line = ["build", tmp_path / "c", tmp_path / "t.parquet", "--column", "v"]
-        words = [*map(str, line), "--overwrite", *options]
-        result = CliRunner().invoke(app, words)
-        assert result.exit_code == 0, result.output
-        made.append(facts_of(Collection.open(tmp_path / "c")))
-    assert made[0] == made[1]

@@ -94,6 +94,21 @@ def test_every_link_leads_somewhere(page):
             assert anchor in anchors(target), f"{name_of(page)}: {link}"
 
 
+def test_every_path_in_contributing_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    paths = re.findall(r"`([\w.*/-]+(?:/|\.\w+))`", text)
+    named = [path for path in paths if "NAME" not in path and "/" in path]
+    files = [path for path in paths if path.endswith((".py", ".pyi", ".cpp"))]
+    assert len(named) > 30
+    for path in [*named, *files]:
+        places = [ROOT / path, ROOT / "src/fewbits" / path]
+        there = any(place.exists() for place in places) or (
+            any(Path(fewbits.__file__).parent.rglob(path))
+            or any((ROOT / "native").rglob(path))
+        )
+        assert there or "NAME" in path, path
+
+
 def test_every_command_of_fewbits_is_on_a_page():
     shown = {
         command.split()[1]

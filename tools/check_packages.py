@@ -26,6 +26,7 @@ import typer
 from scikit_build_core.build import build_sdist
 
 ROOT = Path(__file__).parents[1]
+_KINDS = "*.py", "*.pyi", "py.typed", "*.css"
 MAX_BYTES = 2 << 20
 IS_COMPILED = "from fewbits._kernels import _native"
 #: What `check_wheel` runs, from a user's folder.
@@ -94,7 +95,7 @@ def check_files(wheel: Path) -> None:
         found = {name for name in file.namelist() if ".dist-info/" not in name}
         about = {Path(name).name for name in file.namelist()} - found
     source = ROOT / "src"
-    ours = {p for end in ("*.py", "*.pyi", "py.typed") for p in source.rglob(end)}
+    ours = {p for end in _KINDS for p in source.rglob(end)}
     ours |= {p for p in source.glob("fewbits/server/explorer/**/*") if p.is_file()}
     wanted = {path.relative_to(source).as_posix() for path in ours}
     kernels = {name for name in found if name.startswith("fewbits/_kernels/_native.")}

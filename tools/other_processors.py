@@ -40,6 +40,7 @@ ELSEWHERE = [
 ]
 LEFT_OUT = ["sklearn_contract", "checkpoint", "mistakes", "bad_parameters", "refused"]
 LEFT_OUT += ["checked_before_data", "bad_labels", "are_one_line", "resume", "killed"]
+LEFT_OUT += ["pickle", "pipeline", "data_frames", "errors_name", "names_of_classes"]
 #: Of torch, on a processor without AVX2.
 OLD_TORCH = {
     "ATEN_CPU_CAPABILITY": "default",

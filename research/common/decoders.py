@@ -10,9 +10,9 @@ from fewbits.classify import Codebook
 from fewbits.classify.decoders import Bounded, Exact, Nearest, Orbgrand, Soft
 from fewbits.codes import pack, smallest_distance
 from fewbits.encoders import Encoder
-from fewbits.evaluation.classification import svm_accuracy
 from research.common.decoding import decoding_credits, matching_bits
 from research.common.problems import Problem
+from research.common.svm import svm_of_best_cost
 from research.core.record import Metrics
 
 BUDGETS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -78,4 +78,4 @@ def linear_accuracy(
     train, test = problem.train, problem.query
     scale = float(np.mean(np.sum(Z[train] ** 2, axis=1)))
     sides = Z[train], problem.labels[train], Z[test], problem.labels[test]
-    return svm_accuracy(*sides, C=[cost / scale for cost in costs]).value
+    return svm_of_best_cost(*sides, [cost / scale for cost in costs]).value

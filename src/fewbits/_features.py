@@ -1,13 +1,14 @@
 """Feature matrices as they are taken: checked and in float32, block by block."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import as_array, known_names, named_array
+from fewbits._arrow import as_array, frame_names, known_names, named_array
 from fewbits._spans import spans
+from fewbits._warnings import warn_user
 from fewbits.errors import FeatureError
 
 _BLOCK_BYTES = 1 << 26
@@ -140,6 +141,13 @@ def in_order(
             f"{' and '.join(filter(None, [lacks, has]))}"
         )
     return X[:, [columns.index(name) for name in names]]
+
+
+def warn_of_others(frame: Any, known: Iterable[str | None]) -> None:
+    """Tell which columns of a frame are none of those that a collection knows."""
+    if others := [name for name in frame_names(frame) if name not in {*known}]:
+        listed = known_names(map(repr, others))
+        warn_user(f"left out {listed}: no features, and no columns of the collection")
 
 
 def as_finite(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:

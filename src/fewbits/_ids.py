@@ -72,6 +72,10 @@ def _values(ids: Any, what: str) -> Any:
         raise ArgumentError("ids are a masked array; leave out the rows of its gaps")
     if not isinstance(ids, list | tuple) and not is_column(ids):
         array = np.asarray(ids)
+        if not array.ndim:
+            raise ArgumentError(
+                f"ids must be a list of whole numbers or texts: give [{ids!r}]"
+            )
         if array.ndim != 1:
             raise ArgumentError(
                 f"ids must be a list of whole numbers or texts, got shape {array.shape}"

@@ -23,19 +23,14 @@ _PHOTOMETRIC_TAG, _BITS_TAG = 262, 258  # of TIFF
 def open_rgb(item: Any) -> Any:
     """Return an image as a PIL image of mode RGB.
 
-    It is turned as its EXIF orientation says. Grey, palette and CMYK images become
-    RGB, animated ones their first frame; what is transparent is shown on white.
-    Numbers of more than 8 bits are scaled as `to_bytes` says; a file
-    says itself how many bits its grey has.
-
-    Parameters
-    ----------
-    item : str, Path, PIL image, ndarray (h, w) or (h, w, 1, 3 or 4), or ImageItem
+    Of a path, a PIL image, an array (h, w) or (h, w, 1, 3 or 4), or an `ImageItem`. It
+    is turned as its EXIF orientation says. Grey, palette and CMYK images become RGB,
+    animated ones their first frame; what is transparent is shown on white. Numbers of
+    more than 8 bits are scaled as `to_bytes` says; a file says itself how many bits its
+    grey has.
 
     Raises
     ------
-    MissingExtraError
-        When Pillow is not installed.
     FeatureError
         When the image cannot be opened, or it is not certain what its numbers mean,
         naming it.
@@ -217,17 +212,9 @@ def to_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
     """Return numbers of any type as bytes, from 0 for black to 255 for white.
 
     Booleans are black and white. Floats are from 0 to 1. Of uint16 the upper half
-    counts. Other integers are bytes in a wider type.
-
-    A picture that is all but black could be on another scale: floats of at most 1 on
-    that of bytes, say. In a collection this does no harm: the first brighter picture is
-    refused. Where it would do harm, integers up to 1 (a mask?) and uint16 up to 255
-    (bytes?), nothing is guessed.
-
-    Raises
-    ------
-    ValueError
-        When the scale is not certain.
+    counts. Other integers are bytes in a wider type. Where the scale is not certain
+    (integers up to 1, a mask? uint16 up to 255, bytes?) it raises ValueError. Of a
+    picture that is all but black the first brighter one tells.
     """
     kind = values.dtype.kind
     if values.dtype == np.uint8:

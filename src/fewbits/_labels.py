@@ -29,28 +29,11 @@ _NUMPY_FLOAT = 32  # characters that NumPy gives a float among strings
 
 
 def as_labels(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
-    """Return one label for each row.
+    """Return one label for each row of a list, an array, a Series or an Arrow column.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,) or (n, 1)
-        List, NumPy array, pandas or polars Series, Categorical, Arrow array.
-    name : str, default="labels"
-        For messages.
-    n : int, default=None
-        How many there must be.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Integers, floats that are whole, booleans, or strings. Strings are of dtype str;
-        of dtype object where a few long ones would fill the memory with padding.
-
-    Raises
-    ------
-    ArgumentError
-        When a label is missing or blank, is neither a string nor a whole number below
-        2**63 nor a boolean, or they are not of one kind.
+    Integers, whole floats, booleans or strings: of dtype str, or object where a few
+    long ones would fill the memory with padding. `n` is how many there must be, `name`
+    what messages call them.
 
     Examples
     --------
@@ -75,24 +58,9 @@ rows: got nan in row 1
 
 
 def as_label_rows(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
-    """Return one label for each row, or a 0/1 matrix of several labels.
+    """Return one label for each row, or a 0/1 matrix (n, n_labels) of dtype uint8.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,), or (n, n_labels), dense or sparse
-        As `as_labels` takes them, or a matrix of 0 and 1. One column alone holds
-        classes.
-    name, n
-        As for `as_labels`.
-
-    Returns
-    -------
-    ndarray of shape (n,), or (n, n_labels) with dtype uint8
-
-    Raises
-    ------
-    ArgumentError
-        As `as_labels`, or when a matrix holds anything but 0 and 1.
+    The matrix may be sparse; one column alone holds classes.
 
     Examples
     --------
@@ -228,42 +196,36 @@ def _array(labels: Any, name: str) -> Array:
         return np.asarray(labels.toarray())
     if isinstance(labels, str | bytes):
         raise ArgumentError(f"{name} must be a list, got one string")
-    return _converted(labels, name)
-
-
-def _converted(labels: Any, name: str) -> Array:
-    values = _without_package(labels, name)
-    guesses = isinstance(values, Sequence) or not hasattr(values, "__array__")
-    try:
-        return np.asarray(values, dtype=object if guesses else None)
-    except (TypeError, ValueError) as error:  # such as a tensor on a GPU
-        raise ArgumentError(f"{name} are not an array: {error}") from None
-
-
-def _without_package(labels: Any, name: str) -> Any:
-    """Return labels of pandas, polars or Arrow with their own values and gaps."""
     package = type(labels).__module__.partition(".")[0]
     if package == "pandas" and hasattr(labels, "dtype"):
         plain = isinstance(labels.dtype, np.dtype) and labels.dtype.kind != "O"
         return np.asarray(labels, dtype=None if plain else object)
     if package == "polars" and hasattr(labels, "to_list"):
-        return labels.to_list()
-    if package == "pyarrow" and hasattr(labels, "to_pylist"):
-        if hasattr(labels, "schema"):
-            return labels
-        _refuse_arrow_type(labels.type, name)  # which Python may not have
-        return labels.to_pylist()
-    return labels
+        labels = labels.to_list()
+    elif package == "pyarrow" and hasattr(labels, "type"):
+        import pyarrow.types as types
+
+        kind = labels.type  # whose values Python may not have
+        if types.is_temporal(kind):
+            raise _other_type(name, f"{kind}; give them as strings or integers")
+        if types.is_struct(kind) or types.is_map(kind):
+            raise _other_type(
+                name, f"{kind}; give one of its fields as a column of its own"
+            )
+        labels = labels.to_pylist()
+    guesses = isinstance(labels, Sequence) or not hasattr(labels, "__array__")
+    try:
+        return np.asarray(labels, dtype=object if guesses else None)
+    except (TypeError, ValueError) as error:  # such as a tensor on a GPU
+        raise ArgumentError(f"{name} are not an array: {error}") from None
 
 
 def _from_objects(values: list[Any], name: str) -> Array:
     """Return labels of one kind from Python objects."""
-    if all(kind is str for kind in set(map(type, values))) and values:
+    if values and {*map(type, values)} == {str}:
         return _check_values(_as_strings(values), name, values)
     values = [_plain(value) for value in values]
-    missing = [_is_missing(value) for value in values]
-    if any(missing):
-        _refuse_missing(values, missing, name)
+    _refuse_missing(values, [_is_missing(value) for value in values], name)
     kinds = [_kind(value, name) for value in values]
     other = next((i for i, kind in enumerate(kinds) if kind != kinds[0]), None)
     if other is not None:
@@ -289,10 +251,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Return whether a label is None, blank, or not equal to itself (NaN, NA).
-
-    So do NaN and pandas' own marker.
-    """
+    """Return whether a label is None, blank, or not equal to itself (NaN, NA)."""
     if isinstance(value, str):
         return not value.strip()
     if isinstance(value, _COLLECTIONS):
@@ -311,28 +270,17 @@ def _kind(value: Any, name: str) -> str:
     if isinstance(value, int | float):
         return "numbers"
     if isinstance(value, dict):
-        _refuse_type(name, "a struct; give one of its fields")
+        raise _other_type(name, "a struct; give one of its fields")
     if isinstance(value, _COLLECTIONS):
         raise ArgumentError(_SEVERAL)
     if isinstance(value, complex):
         raise ArgumentError(f"Complex data not supported: {name} must be classes")
-    _refuse_type(name, type(value).__name__)
-    raise AssertionError
+    raise _other_type(name, type(value).__name__)
 
 
-def _refuse_arrow_type(kind: Any, name: str) -> None:
-    """Refuse Arrow types that are not labels before their values are looked at."""
-    import pyarrow.types as types
-
-    if types.is_temporal(kind):
-        _refuse_type(name, f"{kind}; give them as strings or integers")
-    if types.is_struct(kind) or types.is_map(kind):
-        _refuse_type(name, f"{kind}; give one of its fields as a column of its own")
-
-
-def _refuse_type(name: str, got: str) -> None:
+def _other_type(name: str, got: str) -> ArgumentError:
     hint = "; decode them" if got == "bytes" else ""
-    raise ArgumentError(f"{name} must be {_ALLOWED}, got {got}{hint}")
+    return ArgumentError(f"{name} must be {_ALLOWED}, got {got}{hint}")
 
 
 def _numbers(values: list[Any], name: str) -> Array:
@@ -371,19 +319,15 @@ def _check_values(array: Array, name: str, values: list[str] | None = None) -> A
     elif kind == "c":
         raise ArgumentError(f"Complex data not supported: {name} must be classes")
     elif kind in "mM":
-        missing = np.isnat(array)
-        if missing.any():
-            _refuse_missing(array, missing, name)
-        _refuse_type(name, f"{array.dtype}; give them as strings or integers")
+        _refuse_missing(array, np.isnat(array), name)
+        raise _other_type(name, f"{array.dtype}; give them as strings or integers")
     elif kind not in "bi":
-        _refuse_type(name, "bytes" if kind == "S" else str(array.dtype))
+        raise _other_type(name, "bytes" if kind == "S" else str(array.dtype))
     return array
 
 
 def _check_whole(array: Array, name: str) -> None:
-    missing = np.isnan(array)
-    if missing.any():
-        _refuse_missing(array, missing, name)
+    _refuse_missing(array, np.isnan(array), name)
     wrong = ~np.isfinite(array) | (array != np.rint(array))
     if wrong.any():
         raise ArgumentError(
@@ -408,22 +352,19 @@ def _check_strings(array: Array, name: str, values: list[str]) -> None:
         "".join(distinct).encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(f"{name} must be Unicode text: {error}") from None
-    if "nan" in distinct and _was_mixed(array, distinct):
+    # The width is that of strings which NumPy made from floats.
+    mixed = array.dtype == f"U{_NUMPY_FLOAT}" and "nan" in distinct
+    if mixed and max(map(len, distinct)) < _NUMPY_FLOAT:
         raise ArgumentError(
             f"{name} hold 'nan' in an array of dtype {array.dtype}, which NumPy makes "
             "of a missing number among strings; give a list, or dtype object"
         )
 
 
-def _was_mixed(array: Array, distinct: set[str]) -> bool:
-    """Return whether the width is that of strings NumPy made from floats."""
-    return array.dtype == f"U{_NUMPY_FLOAT}" and (
-        max(map(len, distinct)) < _NUMPY_FLOAT
-    )
-
-
 def _refuse_missing(values: Any, missing: Any, name: str) -> None:
-    mask = np.asarray(missing)
+    mask = np.asarray(missing, np.bool_)
+    if not mask.any():
+        return
     row = int(mask.argmax())
     value = values[row]
     shown = repr(value) if isinstance(value, str) else str(value)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -27,6 +28,9 @@ def lazy_names(
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *modules})
+        module = sys.modules[package]
+        parts = (x for x, y in vars(module).items() if isinstance(y, ModuleType))
+        special = (x for x in vars(module) if x.startswith("__"))
+        return sorted({*module.__all__, *special, *(x for x in parts if x[0] != "_")})
 
     return get, names

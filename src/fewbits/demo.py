@@ -103,9 +103,9 @@ def compare(
 ) -> list[Comparison]:
     """Measure codes against the float vectors on diagnoses held out as queries.
 
-    Beside the learnt codes: the signs of the features, random codes of the same length,
-    learnt codes of a quarter and of twice the length, and as short ones that are
-    trained, in a third of the usual iterations, to keep neighbours.
+    Beside the learnt codes: sign bits, random codes, and learnt ones of a quarter and
+    of twice the length; as short ones, in a third of the usual iterations, also those
+    that keep neighbours.
     """
     query_rows, rows = _split(len(features))
     queries, database = features[query_rows], features[rows]

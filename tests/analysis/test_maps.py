@@ -285,13 +285,11 @@ def test_few_or_equal_codes_by_each_method(method, n):
 
 def test_larger_collections_are_sampled():
     codes = np.random.default_rng(0).integers(0, 256, (500, 4), np.uint8)
-    found = map_codes(codes, method="classical", max_items=40, random_state=1)
+    found = map_codes(codes, method="classical", max_items=40)
     assert found.coordinates.shape == (40, 2)
     assert (np.diff(found.rows) > 0).all()
     chosen = map_codes(codes[found.rows], method="classical")
     np.testing.assert_allclose(chosen.coordinates, found.coordinates)
-    other = map_codes(codes, method="classical", max_items=40, random_state=2)
-    assert (other.rows != found.rows).any()
 
 
 def test_mistakes(three_clusters):

@@ -54,7 +54,7 @@ def test_learning_happens_once():
     for options, both in (
         (["--bits", 16], "--bits 8, not 16: leave out --bits"),
         (["-m", "itq"], "--learner lsh, not itq: leave out --learner"),
-        (["--seed", 1], "--random-state 0, not 1: leave out --random-state"),
+        (["--random-state", 1], "--random-state 0, not 1: leave out --random-state"),
         (["--sample", 9], "--sample 30, not 9: leave out --sample"),
         (["--kernel-map", "chi2"], "--kernel-map none, not chi2"),
         (["--set", "dtype=x"], "--set dtype none, not x"),
@@ -77,7 +77,18 @@ def test_learning_happens_once():
 
 def test_the_same_command_again_adds_what_is_new():
     options = [*LABELLED, "--label", "kind", "--keep-vectors", "int8"]
-    learning = ["-m", "itq", "-b", 8, "--seed", 3, "--set", "n_iter=2", "--sample", 20]
+    learning = [
+        "-m",
+        "itq",
+        "-b",
+        8,
+        "--random-state",
+        3,
+        "--set",
+        "n_iter=2",
+        "--sample",
+        20,
+    ]
     command = ["build", "c", "t.csv", *options, *learning]
     run(*command)
     before = Collection.open("c")
@@ -215,29 +226,6 @@ def test_images_of_a_table():
     out = run("search", "p", "pictures/2 .png", "-k", 1, "--columns", "name", "--json")
     assert json.loads(out)["hits"][0]["columns"] == {"name": "blue"}
     assert "there is no file 'a pizza'" in fail("search", "p", "a pizza")
-
-
-@pytest.mark.parametrize(
-    ("data", "build"),
-    [
-        (["t.csv", "--column", "title"], "build n t.csv --column title"),
-        (
-            ["t.csv", *LABELLED, "--label", "kind"],
-            "build n t.csv --column title --label kind --id sku",
-        ),
-        (["t.csv", "--column", "a", "--column", "b"], None),
-        (["x.npy"], "build n x.npy"),
-        (["pictures"], "build n pictures"),
-    ],
-)
-def test_each_next_command_works_as_printed(data, build):
-    out = run("fit", *data, "-b", 2, "-m", "lsh", "-o", "n")
-    assert ("note: lsh learns without labels" in out) == ("--label" in data)
-    command = shlex.split(out.partition("next: fewbits ")[2])
-    assert build is None or command == build.split()
-    out = run(*command)
-    assert "note: ids" not in out
-    assert run(*shlex.split(out.partition("next: fewbits ")[2]))
 
 
 def test_ids_are_asked_for_and_are_no_features():

@@ -111,7 +111,7 @@ def test_copies_are_named_by_a_column(tmp_path):
     table = {"vector": list(frames), "label": labels, "film": groups}
     pq.write_table(pa.table(table), tmp_path / "t.parquet")
     fit = ["fit", tmp_path / "t.parquet", "--column", "vector", "--label", "label"]
-    fit += ["-o", tmp_path / "b", "--overwrite", "--seed", 0]
+    fit += ["-o", tmp_path / "b", "--overwrite", "--random-state", 0]
     deep = [*fit, "-m", "llc", "-b", 16, *SHORT]
     counted = []
     for more in ([], ["--groups", "film"], ["--groups", "film", "--sample", 60]):

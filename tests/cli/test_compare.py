@@ -55,7 +55,7 @@ def test_as_json_without_labels():
 
 
 def test_what_costs_nothing_stands_beside_what_is_learnt():
-    found = json.loads(run("x.npy", "-b", 16, "--seed", 3, "--json").stdout)
+    found = json.loads(run("x.npy", "-b", 16, "--random-state", 3, "--json").stdout)
     rows = [row for row in found["scores"] if row["rerank"] == "scores"]
     assert [row["method"] for row in rows] == [
         *("lsh", "random rotation", "itq", "additive", "neighbours")

@@ -66,7 +66,15 @@ def test_held_out_queries_are_named(folder):
 
 
 def test_vectors_of_a_file(folder):
-    given = ["--vectors", folder / "x.npy", "--n-queries", 30, "--seed", 3, "--json"]
+    given = [
+        "--vectors",
+        folder / "x.npy",
+        "--n-queries",
+        30,
+        "--random-state",
+        3,
+        "--json",
+    ]
     found = json.loads(run(folder / "plain", *given))
     own = Collection.open(folder / "plain").recall(
         vectors=X, n_queries=30, random_state=3

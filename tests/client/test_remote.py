@@ -231,15 +231,13 @@ def public(kind):
 
 
 def test_every_method_is_here_or_says_why_not(remote):
-    assert public(Collection) <= public(RemoteCollection)
-    local = [x for x in public(Collection) if not hasattr(RemoteCollection, x)]
-    assert {"search", "like", "add", "upsert", "recall"}.isdisjoint(local)
-    assert {"encoder", "codes", "create", "at"} < {*local}
+    local = [x for x in public(Collection) if not hasattr(remote, x)]
+    assert {"search", "like", "add", "upsert", "recall", "at"}.isdisjoint(local)
+    assert {"encoder", "codes", "create", "frozen"} < {*local}
     for name in local:
-        for owner in (remote, RemoteCollection):
-            with pytest.raises(ArgumentError, match=name) as caught:
-                getattr(owner, name)
-            assert "\n" not in str(caught.value)
+        with pytest.raises(ArgumentError, match=name) as caught:
+            getattr(remote, name)
+        assert "\n" not in str(caught.value)
     with pytest.raises(AttributeError):
         remote.nothing  # noqa: B018
 
@@ -640,6 +638,25 @@ def test_a_transaction_is_one_commit(tmp_path):
         assert remote.version == 2
 
 
+def test_rows_of_a_transaction_have_the_types_of_its_columns(tmp_path):
+    """A file is read as the columns are after the changes before it."""
+    (tmp_path / "new.csv").write_text("id,a,b,zip\n9,1.0,-2.0,00123\n")
+    (tmp_path / "zips.csv").write_text("id,zip\n2,00456\n")
+    table = pa.table({"id": [1, 2], "a": [1.0, -1.0], "b": [3.0, 1.0]})
+    options = {"column": ["a", "b"], "id": "id", "bits": 2}
+    local = Collection.create(tmp_path / "a", table, **options)
+    Collection.create(tmp_path / "b", table, **options)
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for col in (local, remote):
+            with col.transaction():
+                col.update(pa.table({"id": [1], "zip": ["00777"]}))
+                col.add(tmp_path / "new.csv")
+                if col is local:  # behind an address updates are tables
+                    col.update(tmp_path / "zips.csv")
+            assert col.get([1, 9]) == [{"zip": "00777"}, {"zip": "00123"}]
+    assert local.get([2]) == [{"zip": "00456"}]
+
+
 def test_versions_have_names_there(tmp_path):
     small_collection(path=tmp_path / "c")
     with remote_of(tmp_path / "c", writable=True) as remote:
@@ -660,6 +677,32 @@ def test_versions_have_names_there(tmp_path):
             remote.tag("x")
         with pytest.raises(ServiceError, match="--writable"), remote.transaction():
             remote.delete([5])
+
+
+def test_a_past_version_is_read_there(tmp_path):
+    local = small_collection(path=tmp_path / "c", keep_vectors="float32")
+    number = local.tag("spring")
+    local.delete([3, 4])
+    local.update(None, ids=[5], columns={"year": [1], "note": ["n"]})
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        for version in ("spring", number):
+            here, there = local.at(version), remote.at(version)
+            for name, arguments, options in CALLS:
+                found = getattr(there, name)(*arguments, **options)
+                same(found, getattr(here, name)(*arguments, **options))
+            same(there.duplicates(9).groups(), here.duplicates(9).groups())
+            assert there.columns == here.columns != remote.columns
+            assert there.version == number
+        remote.untag("spring")
+        remote.tag("spring")
+        assert (len(there), len(remote)) == (200, 198)
+        assert not there.refresh()
+        for refused in (lambda: there.delete([1]), there.compact):
+            with pytest.raises(ArgumentError, match="read-only"):
+                refused()
+        for gone in ("autumn", 999):
+            with pytest.raises(ArgumentError, match=f"{gone}"):
+                remote.at(gone)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ def test_a_permuted_frame_has_the_codes_of_the_frame(local, form):
     np.testing.assert_array_equal(local.codes, np.concatenate([codes, codes]))
 
 
+@pytest.mark.filterwarnings("ignore:left out")
 def test_a_collection_behind_an_address_goes_by_names_too(local):
     wanted = local.search(X, k=3).ids.tolist()
     with served(local, Settings(writable=True)) as url, fewbits.open(url) as remote:
@@ -54,6 +55,19 @@ def test_a_collection_behind_an_address_goes_by_names_too(local):
         remote.add(FORMS["rows"])
         assert remote.get([12], columns=[]) == [{}]
         np.testing.assert_array_equal(remote.encode(ids=[12]), local.codes[:1])
+
+
+def test_columns_beside_features_are_told(local):
+    table = pa.table({"key": [*range(12)], "year": [1] * 12, **FORMS["columns"]})
+    col = Collection.create(
+        None, table, column=["a", "b", "c", "d"], id="key", encoder=ENCODER
+    )
+    more = table.append_column("price", pa.array([1.0] * 12))
+    with served(col) as url, fewbits.open(url) as remote:
+        for collection in (col, remote):
+            with pytest.warns(UserWarning, match="left out 'price': "):
+                collection.search(more, k=1)
+            collection.search(table, k=1)  # warnings are errors here
 
 
 def test_an_encoder_brings_its_names_to_a_collection():

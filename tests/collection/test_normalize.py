@@ -4,6 +4,7 @@ import json
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
@@ -19,6 +20,14 @@ UNIT = RNG.normal(size=(120, 16)).astype(np.float32)
 UNIT /= np.linalg.norm(UNIT, axis=1, keepdims=True)
 LONG = UNIT * np.float32(2.0) ** RNG.integers(-6, 7, (120, 1))
 COSINE = np.argsort(-(UNIT[:10] @ UNIT.T), axis=1)[:, :5]
+
+
+def test_a_schema_is_normalized_later():
+    encoder = LSH(16, random_state=0).fit(UNIT).encoder_
+    col = Collection.create(None, schema=pa.schema([]), encoder=encoder, normalize=True)
+    col.add(LONG)
+    assert col.facts.normalize
+    np.testing.assert_array_equal(col.codes, encoder.encode(UNIT))
 
 
 def test_lengths_that_differ_are_said_once():

@@ -97,18 +97,6 @@ def test_svm_learns(data):
     assert "20 bits, C=1" in accuracy.definition
 
 
-def test_weight_is_chosen_without_the_test_part(data):
-    train, y, test, truth = data
-    options = {"n_bits": 20, "C": [1.0, 1e-4, 0.03]}
-    first = svm_accuracy(train, y, test, truth, **options)
-    wrong = np.roll(truth, 1)
-    assert first.definition == svm_accuracy(train, y, test, wrong, **options).definition
-    assert first.definition.endswith(("C=0.0001", "C=0.03", "C=1"))
-    np.testing.assert_array_equal(
-        first.predictions, svm_accuracy(train, y, test, truth, **options).predictions
-    )
-
-
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
 def test_svm_solves_the_problem_of_liblinear(n_classes, C):
@@ -180,12 +168,6 @@ CODES = np.zeros((3, 1), np.uint8)
         ((CODES, "abc", CODES, "abc"), {"n_bits": 9}, CodeError, "9 bits need 2 bytes"),
         ((CODES, "abc", CODES, "abc"), {"n_bits": 0}, ArgumentError, "at least 1"),
         ((CODES, "abc", CODES, "abc"), {"n_bits": 8, "C": 0}, ArgumentError, "C must"),
-        (
-            (CODES, "aab", CODES, "abc"),
-            {"n_bits": 8, "C": [1, 2]},
-            ArgumentError,
-            "class b has 1",
-        ),
         ((CODES * np.nan, "aab", CODES * 1.0, "aab"), {}, FeatureError, "finite"),
         (
             (np.zeros((3, 2)), "aab", CODES * 1.0, "aab"),

@@ -42,8 +42,8 @@ def test_one_bit(client):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("/v1/bits/40", "bit must be between 0 and 39, got 40"),
-        ("/v1/bits/-1", "got -1"),
+        ("/v1/bits/40", "no bit 40 "),
+        ("/v1/bits/-1", "no bit -1 "),
         ("/v1/bits/3?label=nothing", "no column 'nothing'"),
         ("/v1/bits/3?k=101", "k: "),
         ("/v1/bits/x", "bit: "),

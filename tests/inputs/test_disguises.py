@@ -209,10 +209,20 @@ def test_json_numbers_beyond_floats_are_refused(tmp_path, number):
         read(path, column="text")
 
 
-def test_a_sparse_archive_is_called_so(tmp_path):
+def test_a_sparse_archive_stays_sparse(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
-    sparse.save_npz(tmp_path / "x.npz", sparse.csr_matrix(np.eye(3)))
-    with pytest.raises(ArtefactError, match="sparse matrix"):
+    X = sparse.random(40, 6, 0.5, random_state=0)
+    for form in ("csr", "csc", "coo", "bsr"):
+        sparse.save_npz(tmp_path / "x.npz", X.asformat(form))
+        np.save(tmp_path / "ids.npy", np.arange(40) + 7)
+        items = read(tmp_path / "x.npz", id=str(tmp_path / "ids.npy"))
+        assert (items.kind, items.values.shape) == ("vectors", (40, 6))
+        np.testing.assert_array_equal(items.values[:5], X.toarray()[:5])
+        assert items.ids[0].as_py() == 7
+    sparse.save_npz(tmp_path / "x.npz", X.tocsr())
+    content = (tmp_path / "x.npz").read_bytes()
+    (tmp_path / "x.npz").write_bytes(content[:200] + b"?" + content[201:])
+    with pytest.raises(ArtefactError, match=r"x\.npz"):
         read(tmp_path / "x.npz")
 
 

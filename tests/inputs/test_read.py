@@ -232,7 +232,7 @@ def test_mistakes_in_files_of_labels(tmp_path):
         "cube.npy": r"must have shape \(n,\) or \(n, n_labels\)",
         "objects.npy": "holds no labels",
         "gap.txt": "missing in 1 of 4 rows: got '' in row 1",
-        "y.csv": r"cannot read labels from .*; known are \.npy and \.txt",
+        "y.csv": r"cannot read labels from .*; known are \.npy, \.txt",
         "damaged.npy": "holds no labels",
     }.items():
         with pytest.raises((ArgumentError, ArtefactError), match=message):

@@ -38,7 +38,16 @@ def test_no_more_than_there_are():
 def test_fit_learns_from_the_sample(tmp_path):
     path = tmp_path / "x.npy"
     np.save(path, VECTORS)
-    fit = ["fit", str(path), "-b", "4", "--seed", "5", "-o", str(tmp_path / "b")]
+    fit = [
+        "fit",
+        str(path),
+        "-b",
+        "4",
+        "--random-state",
+        "5",
+        "-o",
+        str(tmp_path / "b"),
+    ]
     out = CliRunner().invoke(app, [*fit, "--sample", "30"], catch_exceptions=False)
     assert "from 30 vectors" in out.stdout
     some = inputs.read(path).sample(30, 5).values

@@ -157,7 +157,7 @@ def bodies_that_differ_in_one_field():
 def test_no_request_gets_the_answer_of_one_with_other_options(held):
     """The key of a batch is the whole request."""
     fields = create_app(small_collection()).openapi()["components"]["schemas"]
-    assert {*fields["SearchBody"]["properties"]} == {*OTHERS, *KINDS}
+    assert {*fields["SearchBody"]["properties"]} == {*OTHERS, *KINDS, "at"}
     may, calls = held
     bodies = [*bodies_that_differ_in_one_field()] * 2
     collection = small_collection(keep_vectors="float32")

@@ -232,18 +232,13 @@ def test_neighbours_of_duplicates_leave_the_item_out():
     assert near["item"]["n_same"] == 5
 
 
-def test_landmarks_come_from_the_label_column():
+def test_stages_of_a_map_are_told():
     stages = []
     plane = map_collection(
-        of_kinds(),
-        label="kind",
-        n_landmarks=40,
-        progress=lambda stage, *_: stages.append(stage),
+        of_kinds(), n_landmarks=40, progress=lambda stage, *_: stages.append(stage)
     )
     assert len(plane.layout) == 40
     assert list(dict.fromkeys(stages)) == ["layout", "places", "trust"]
-    with pytest.raises(ArgumentError, match="no column 'other'"):
-        map_collection(of_kinds(), label="other")
 
 
 # Updates.

@@ -161,6 +161,27 @@ def test_items_as_files(client):
     assert frame["_code"].tolist() == codes
 
 
+def test_an_item_by_its_address(client, client_of):
+    (found,) = post(client, "items", ids=[7]).json()["items"]
+    assert client.get("/v1/items/7").json() == found
+    named = client_of(small_collection(ids=[f"a/{i}" for i in range(200)]))
+    assert named.get("/v1/items/a/7").json()["id"] == "a/7"
+    for path in ("7777", "x", "7/nothing"):
+        answer = client.get(f"/v1/items/{path}")
+        assert answer.status_code == 404
+        assert path in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["/v1/nothing", "/v1/items", "/v1/map/x", "/v2"])
+def test_a_route_that_is_not_there_names_those_that_are(client, path):
+    answer = client.get(path)
+    message = answer.json()["error"]["message"]
+    if answer.status_code == 404:
+        assert f"GET {path}" in message
+        assert "/v1/map/points" in message
+    assert "\n" not in message
+
+
 @pytest.mark.parametrize("kind", ["application/json", "text/csv", ARROW])
 def test_an_item_is_asked_for_once(client, kind):
     twice = post(client, "items", {"Accept": kind}, positions=[3, 7, 3])
@@ -369,6 +390,7 @@ HOSTILE = {
             {"name": "bounded", "radius": 1e300},
             {"name": "bounded", "nothing": 1},
             {"name": "orbgrand", "max_queries": 10**12},
+            {"name": "bounded", "radius": float("inf")},
             "x" * 5000,
         )
     ],
@@ -381,6 +403,7 @@ HOSTILE = {
         {"good": {}},
     ],
     "recall": [
+        b'{"confidence": NaN}',
         {"vectors": [[1.0]]},
         {"random_state": -5},
         {"confidence": 1e308},
@@ -389,6 +412,11 @@ HOSTILE = {
     ],
     "duplicates": [{}, {"radius": "1"}, {"radius": 1, "max_vector_distance": -1}],
     "add": [
+        *(
+            b'{"rows": [{"_id": 9, "_vector": %b, "kind": "x", "year": %b}]}'
+            % (json.dumps(ROWS[0]).encode(), number)
+            for number in (b"NaN", b"Infinity", b"-Infinity", b"1e999")
+        ),
         {"rows": [{"_id": [1], "_vector": ROWS[0], "kind": "x", "year": 1}]},
         {"rows": [{"_id": 900, "_vector": [None] * 32, "kind": "x", "year": 1}]},
         {"rows": [{"_id": 900, "_code": 5, "kind": "x", "year": 1}]},

@@ -69,7 +69,7 @@ def test_results_are_computed_once_for_all_who_wait():
 
 def test_what_takes_longer_than_a_request_is_there_when_asked_again():
     slow, app = Slow(), app_of(time_limit=0.05)
-    app.functions["a"] = lambda served: served.cached("key", slow, heavy=True)
+    app.functions["a"] = lambda served: served.cached("key", slow, lane="heavy")
     app.functions["b"] = lambda served: served.run(lambda: 7)
 
     async def main(get):
@@ -86,9 +86,9 @@ def test_what_takes_longer_than_a_request_is_there_when_asked_again():
 @pytest.mark.parametrize(
     "lane",
     [
-        lambda served, function: served.run_change(function),
-        lambda served, function: served.run_heavy(function),
-        lambda served, function: served.run(function, is_bulk=True),
+        lambda served, function: served.run(function, lane="changes"),
+        lambda served, function: served.run(function, lane="heavy"),
+        lambda served, function: served.run(function, lane="bulk"),
     ],
     ids=["changes", "heavy", "bulk"],
 )
@@ -141,7 +141,7 @@ def test_late_work_counts_until_it_ends():
 
 def test_a_change_that_has_begun_is_waited_for():
     slow, app = Slow(), app_of(time_limit=0.05)
-    app.functions["a"] = lambda served: served.run_change(slow)
+    app.functions["a"] = lambda served: served.run(slow, lane="changes")
 
     async def main(get):
         first = asyncio.ensure_future(get("a"))

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.evaluation.classification import knn_accuracy, svm_accuracy
+from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners import DBC, Learner
 from research.common.classic import is_classic, prepared
 from research.common.features import load_features
 from research.common.lp_beta import lp_beta_metrics, mean_over_classes
 from research.common.supervised import learners_of
-from research.common.svm import COSTS, linear_svm
+from research.common.svm import COSTS, linear_svm, svm_of_best_cost
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
 from research.studies.dbc.categories import category_scores, expected_precision
@@ -172,7 +172,7 @@ def float_metrics(problem: Problem) -> Metrics:
     """Classify by the features."""
     scale = float(np.mean(np.sum(problem.sides[0] ** 2, axis=1)))
     sides = problem.labelled(*problem.sides)
-    found = svm_accuracy(*sides, C=[cost / scale for cost in COSTS])
+    found = svm_of_best_cost(*sides, [cost / scale for cost in COSTS])
     return {"svm": found.per_class_mean}
 
 

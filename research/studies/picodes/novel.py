@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import PiCoDes, RelaxedPiCoDes
 from fewbits.learners._picodes import LEAST_COMPONENTS
 from research.common.classic import prepared
 from research.common.features import first_of_each, load_features
 from research.common.lp_beta import lp_beta_metrics
+from research.common.svm import svm_of_best_cost
 from research.core.record import Metrics, key_of, store_of
 
 #: Novel classes, and items of each to train a linear SVM on, and to test it.
@@ -134,7 +134,7 @@ def code_metrics(
         encoder = learner.fit(X[learn], problem.y[learn]).encoder_
     seconds = time.process_time() - start
     sides = problem.sides(encoder.encode(X))
-    svm = svm_accuracy(*sides, n_bits=encoder.n_bits, C=svm_costs(encoder.n_bits))
+    svm = svm_of_best_cost(*sides, svm_costs(encoder.n_bits), encoder.n_bits)
     found = {
         "accuracy": svm.per_class_mean,
         "fit_seconds": round(seconds, 2),
@@ -155,7 +155,7 @@ def float_metrics(problem: Problem, *, components: bool = False) -> Metrics:
     # From about 0.1 to 100 for rows of a mean squared length of 1.
     decade = round(float(np.log10(np.mean(np.sum(X[problem.train] ** 2, axis=1)))))
     costs = [10.0 ** (power - decade) for power in range(-1, 3)]
-    return {"accuracy": svm_accuracy(*problem.sides(X), C=costs).per_class_mean}
+    return {"accuracy": svm_of_best_cost(*problem.sides(X), costs).per_class_mean}
 
 
 def kinds_metrics(problem: Problem) -> Metrics:
@@ -197,5 +197,5 @@ def components_metrics(problem: Any, n: int) -> Metrics:
     train = np.concatenate([each[:N_TRAIN] for each in large])
     test = np.concatenate([each[N_TRAIN : N_TRAIN + N_TEST] for each in large])
     sides = encoder.encode(X[train]), y[train], encoder.encode(X[test]), y[test]
-    found = svm_accuracy(*sides, n_bits=CHOSEN_AT, C=svm_costs(CHOSEN_AT))
+    found = svm_of_best_cost(*sides, svm_costs(CHOSEN_AT), CHOSEN_AT)
     return {"accuracy": found.per_class_mean}

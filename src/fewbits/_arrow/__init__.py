@@ -33,6 +33,7 @@ from fewbits._arrow._tables import (
     is_number,
     is_text,
     known_names,
+    no_column,
     one_chunk,
     own_memory,
     own_table,

@@ -15,20 +15,19 @@ without a zone as noon in UTC. So the pairs of kinds that convert are listed her
 Numbers never become times, texts never numbers or truth values, nor the reverse.
 """
 
-import base64
-import binascii
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from fewbits._arrow._python import python_values
-from fewbits._arrow._tables import chunks_of, is_text, stored_column
+from fewbits._arrow._tables import chunks_of, is_text, stored_column, with_members
 
 _EXACT = 2**53  # below which a float is one integer alone
 _DIGITS = 15  # that a float of 64 bits has, whatever they are
@@ -38,14 +37,7 @@ _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
 class MisfitError(ValueError):
-    """A value that another type cannot hold.
-
-    Attributes
-    ----------
-    value : object
-    hint : str
-        What to give instead, or nothing.
-    """
+    """A `value` that another type cannot hold; `hint` is what to give instead."""
 
     def __init__(self, value: Any, hint: str = "") -> None:
         super().__init__(hint)
@@ -55,10 +47,7 @@ class MisfitError(ValueError):
 def converted(column: Any, kind: Any) -> Any:
     """Return a column in another type, if each value means the same in it.
 
-    Raises
-    ------
-    MisfitError
-        With the first value that does not.
+    Raises MisfitError with the first value that does not.
 
     Examples
     --------
@@ -159,17 +148,14 @@ def _lists(values: Any, kind: Any) -> Any:
     import pyarrow as pa
     import pyarrow.types as types
 
-    mask = values.is_null() if values.null_count else None
     if types.is_fixed_size_list(values.type):
         size = values.type.list_size
+        mask = values.is_null() if values.null_count else None
         members = values.values[values.offset * size :][: len(values) * size]
         members = _converted(members, kind.value_type)
         made = pa.FixedSizeListArray.from_arrays(members, size, mask=mask)
     else:
-        lengths = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        members = _converted(values.flatten(), kind.value_type)
-        made = pa.LargeListArray.from_arrays(pa.array(offsets), members, mask=mask)
+        made = with_members(values, _converted(values.flatten(), kind.value_type))
     try:
         return made.cast(kind)  # from one form of lists to another, of equal members
     except pa.ArrowException:
@@ -276,16 +262,11 @@ def _decimals_of_floats(values: Any, kind: Any) -> Any:
     """Return decimals, of floats that have no more digits than surely were meant."""
     import pyarrow as pa
 
-    numbers = [None if x is None else Decimal(repr(x)) for x in _shortest(values)]
+    shortest = python_values(pa.chunked_array([values]))
+    numbers = [None if x is None else Decimal(repr(x)) for x in shortest]
     if any(x is not None and len(x.as_tuple().digits) > _DIGITS for x in numbers):
         raise ValueError
     return pa.array(numbers, kind)
-
-
-def _shortest(values: Any) -> list[Any]:
-    import pyarrow as pa
-
-    return python_values(pa.chunked_array([values]))
 
 
 def _floats_of_decimals(values: Any, kind: Any) -> Any:
@@ -293,29 +274,30 @@ def _floats_of_decimals(values: Any, kind: Any) -> Any:
 
     floats = values.cast(pa.string()).cast(pa.float64())  # as `_plain` does
     made = _numbers(floats, kind)
-    pairs = zip(values.to_pylist(), _shortest(made), strict=True)
+    shortest = python_values(pa.chunked_array([made]))
+    pairs = zip(values.to_pylist(), shortest, strict=True)
     if any(x is not None and Decimal(repr(y)) != x for x, y in pairs):
         raise ValueError
     return made
 
 
-def _decimals(values: Any, kind: Any) -> Any:
-    """Return integers, or texts of numbers, as decimals."""
+def _each(convert: Callable[[Any], Any], values: Any, kind: Any) -> Any:
     import pyarrow as pa
 
-    numbers = [None if x is None else Decimal(x) for x in values.to_pylist()]
-    if not all(x is None or x.is_finite() for x in numbers):
+    made = (None if x is None else convert(x) for x in values.to_pylist())
+    return pa.array([*made], kind)
+
+
+def _decimal(value: Any) -> Decimal:
+    if not (number := Decimal(value)).is_finite():
         raise ValueError
-    return pa.array(numbers, kind)
+    return number
 
 
-def _integers_of_decimals(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
-    numbers = values.to_pylist()
-    if any(x is not None and x != int(x) for x in numbers):
+def _integer(value: Decimal) -> int:
+    if value != int(value):
         raise ValueError
-    return pa.array([None if x is None else int(x) for x in numbers], kind)
+    return int(value)
 
 
 def _moments(values: Any, kind: Any) -> Any:
@@ -353,41 +335,17 @@ def _times_of_day(values: Any, kind: Any) -> Any:
 def _durations(values: Any, kind: Any) -> Any:
     import pyarrow as pa
 
-    numbers: list[int | None] = []
-    for text in values.to_pylist():
-        match = None if text is None else _DURATION.fullmatch(text)
-        if match is None:
-            if text is not None:
-                raise ValueError
-            numbers.append(None)
-            continue
+    def count(text: str) -> int:
+        if (match := _DURATION.fullmatch(text)) is None:
+            raise ValueError
         sign, whole, part = match.groups()
-        count = int(whole) * 10**9 + int((part or "").ljust(9, "0"))
-        number, rest = divmod(count, _NANOSECONDS[kind.unit])
+        nanoseconds = int(whole) * 10**9 + int((part or "").ljust(9, "0"))
+        number, rest = divmod(nanoseconds, _NANOSECONDS[kind.unit])
         if rest:
             raise ValueError
-        numbers.append(-number if sign else number)
-    return pa.array(numbers, pa.int64()).cast(kind)
+        return -number if sign else number
 
-
-def _bytes_of_texts(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        decoded = [
-            None if text is None else base64.b64decode(text, validate=True)
-            for text in values.to_pylist()
-        ]
-    except binascii.Error:
-        raise ValueError from None
-    return pa.array(decoded, kind)
-
-
-def _uuids(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
-    texts = values.to_pylist()
-    return pa.array([None if text is None else UUID(text) for text in texts], kind)
+    return _each(count, values, pa.int64()).cast(kind)
 
 
 _CONVERSIONS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
@@ -398,14 +356,14 @@ _CONVERSIONS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     **{(x, y): _numbers for x in ("integer", "float") for y in ("integer", "float")},
     ("date", "naive"): _cast,
     ("naive", "date"): _cast,
-    ("integer", "decimal"): _decimals,
-    ("decimal", "integer"): _integers_of_decimals,
+    ("integer", "decimal"): partial(_each, _decimal),
+    ("decimal", "integer"): partial(_each, _integer),
     ("float", "decimal"): _decimals_of_floats,
     ("decimal", "float"): _floats_of_decimals,
-    ("text", "decimal"): _decimals,
+    ("text", "decimal"): partial(_each, _decimal),
     ("text", "duration"): _durations,
-    ("text", "bytes"): _bytes_of_texts,
-    ("text", "uuid"): _uuids,
+    ("text", "bytes"): partial(_each, partial(b64decode, validate=True)),
+    ("text", "uuid"): partial(_each, UUID),
 }
 _PAIRS = 'give a list of pairs, as [["a", 1]]'
 _UNITLESS = "a number has no unit: give times"

@@ -30,14 +30,8 @@ class NoNumberError(FeatureError, TypeError):
 def as_array(items: Any, name: str = "features") -> NDArray[Any]:
     """Return what holds numbers as an array of them; memory maps stay memory maps.
 
-    The one door of features given in Python: every function that takes them accepts
-    and refuses the same objects with the same words.
-
-    Parameters
-    ----------
-    items : array-like, tensor, data frame of numbers, or column of vectors
-    name : str
-        What the numbers are, for messages.
+    The one door of features given in Python: an array, a tensor, a data frame of
+    numbers or a column of vectors. `name` is what the numbers are, for messages.
 
     Raises
     ------
@@ -221,18 +215,8 @@ def number_matrix(
 ) -> NDArray[Any]:
     """Return columns of numbers side by side, in the smallest type that holds all.
 
-    Parameters
-    ----------
-    fields : sequence of pyarrow.Field
-    columns : iterable of pyarrow.ChunkedArray
-        One after the other, so that not all need be in memory.
-    n_rows : int
-    source : str
-
-    Raises
-    ------
-    FeatureError
-        When one holds something else, or a value is missing.
+    They come one after the other, so that not all need be in memory. Raises
+    FeatureError when one holds something else, or a value is missing.
     """
     for field in fields:
         if not (is_number(field.type) or is_flag(field.type)):
@@ -255,22 +239,10 @@ def _numbers(column: Any, what: str) -> NDArray[Any]:
 
 
 def list_matrix(chunks: Iterable[Any], n_rows: int, what: str) -> NDArray[Any]:
-    """Return lists of numbers as a matrix; no copy of a single chunk.
+    """Return lists of numbers of one length as a matrix; no copy of a single chunk.
 
-    Parameters
-    ----------
-    chunks : iterable of pyarrow.Array
-        Of lists, all of one length. All together may hold more numbers than one array
-        with offsets of 32 bits.
-    n_rows : int
-        How many lists there are in all.
-    what : str
-        Names the column in messages.
-
-    Raises
-    ------
-    FeatureError
-        When a list or a number is missing, or lengths differ.
+    All together may hold more numbers than one array with offsets of 32 bits. Raises
+    FeatureError when a list or a number is missing, or lengths differ.
     """
     matrix, start = np.empty((0, 0)), 0
     for chunk in chunks:

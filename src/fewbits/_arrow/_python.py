@@ -38,15 +38,10 @@ _OF_ZONES = {"times", "times of day", "durations"}
 
 
 def array_of(values: Iterable[Any]) -> Any:
-    """Return Python values as an Arrow array, if all are of one kind.
+    """Return Python values as an Arrow array; raise TypeError for several kinds.
 
     Paths become their texts; None, NA and NaT are missing, and NaN among other values.
     Lists of pairs whose keys and values are of two kinds are maps.
-
-    Raises
-    ------
-    TypeError
-        When they are of several kinds.
 
     Examples
     --------
@@ -70,34 +65,23 @@ def array_of(values: Iterable[Any]) -> Any:
     try:
         _check_one_kind(values)
     except TypeError:
-        if not _are_pairs(values):
+        lists = (list, tuple)  # of (key, value), as those of maps are given
+        if not all(
+            isinstance(row, lists)
+            and all(isinstance(pair, lists) and len(pair) == 2 for pair in row)
+            for row in values
+            if row is not None
+        ):
             raise
-        return _maps_of(values)
+        ends = np.cumsum([0, *(len(row or ()) for row in values)]).astype(np.int32)
+        pairs = [pair for row in values for pair in row or ()]
+        keys, items = (array_of([pair[i] for pair in pairs]) for i in (0, 1))
+        mask = pa.array([row is None for row in values])
+        return pa.MapArray.from_arrays(pa.array(ends), keys, items, mask=mask)
     try:
         return pa.array(values)
     except OverflowError:  # integers of 64 bits without a sign
         return pa.array(values, pa.uint64())
-
-
-def _are_pairs(values: list[Any]) -> bool:
-    """Return whether values are lists of (key, value), as those of maps are given."""
-    lists = (list, tuple)
-    return all(
-        isinstance(row, lists)
-        and all(isinstance(pair, lists) and len(pair) == 2 for pair in row)
-        for row in values
-        if row is not None
-    )
-
-
-def _maps_of(values: list[Any]) -> Any:
-    import pyarrow as pa
-
-    ends = np.cumsum([0, *(len(row or ()) for row in values)]).astype(np.int32)
-    pairs = [pair for row in values for pair in row or ()]
-    keys, items = (array_of([pair[i] for pair in pairs]) for i in (0, 1))
-    mask = pa.array([row is None for row in values])
-    return pa.MapArray.from_arrays(pa.array(ends), keys, items, mask=mask)
 
 
 def _check_one_kind(values: list[Any]) -> None:
@@ -167,7 +151,18 @@ def python_values(column: Any) -> list[Any]:
     if any(is_one(kind) for is_one in lists):
         return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
     if types.is_struct(kind):
-        return [row for chunk in column.chunks for row in _rows_of_structs(chunk)]
+        names, structs = [field.name for field in kind], []
+        for chunk in column.chunks:
+            parts = [pa.chunked_array([part]) for part in chunk.flatten()]
+            rows: Any = zip(*map(python_values, parts), strict=True) if parts else ()
+            made = [dict(zip(names, row, strict=True)) for row in rows] or [{}] * len(
+                chunk
+            )
+            gaps = chunk.is_null().to_pylist()
+            structs += [
+                None if gap else row for row, gap in zip(made, gaps, strict=True)
+            ]
+        return structs
     if types.is_map(kind):
         pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
         rows = python_values(column.cast(pa.list_(pairs)))
@@ -219,16 +214,6 @@ def _rows_of_lists(chunk: Any) -> Iterator[Any]:
         start += length or 0
 
 
-def _rows_of_structs(chunk: Any) -> Iterator[Any]:
-    import pyarrow as pa
-
-    names = [field.name for field in chunk.type]
-    columns = [python_values(pa.chunked_array([part])) for part in chunk.flatten()]
-    for row, is_missing in enumerate(chunk.is_null().to_pylist()):
-        values = {name: x[row] for name, x in zip(names, columns, strict=True)}
-        yield None if is_missing else values
-
-
 def _of_nanoseconds(column: Any) -> list[Any]:
     """Return times of Python where they are whole microseconds; else texts."""
     import pyarrow as pa
@@ -244,8 +229,11 @@ def _of_nanoseconds(column: Any) -> list[Any]:
     exact = pc.equal(whole.cast(kind), column).to_pylist()
     times = whole.to_pylist()
     if types.is_duration(kind):
-        counts = column.cast(pa.int64()).to_pylist()
-        texts = [None if count is None else _iso_duration(count) for count in counts]
+        texts: list[str | None] = []
+        for count in column.cast(pa.int64()).to_pylist():
+            seconds, part = divmod(abs(count or 0), 10**9)
+            text = f"PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"
+            texts.append(f"-{text}" if (count or 0) < 0 else text)
     else:
         texts = _iso(_as_texts(column))
     return [
@@ -268,8 +256,3 @@ def _iso(column: Any) -> list[str | None]:
     """Return times written by Arrow as ISO 8601 has them."""
     texts = column.to_pylist()
     return [None if text is None else text.replace(" ", "T", 1) for text in texts]
-
-
-def _iso_duration(nanoseconds: int) -> str:
-    sign, (seconds, part) = "-" * (nanoseconds < 0), divmod(abs(nanoseconds), 10**9)
-    return f"{sign}PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"

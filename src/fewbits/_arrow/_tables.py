@@ -100,6 +100,24 @@ def known_names(names: Iterable[str]) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in line)
 
 
+def no_column(what: str, name: str, names: Iterable[str]) -> str:
+    """Return the message that there is no column of a name.
+
+    Examples
+    --------
+    >>> no_column("t.csv", "a,b", ["a", "b"])
+    "t.csv has no column 'a,b'; it has a, b: name each by itself, as --columns a \
+--columns b"
+    """
+    names = list(names)
+    parts = [part.strip() for part in str(name).split(",")]
+    hint = ""
+    if len(parts) > 1 and {*parts} <= {*names}:
+        each = " ".join(f"--columns {part}" for part in parts)
+        hint = f": name each by itself, as {each}"
+    return f"{what} has no column {name!r}; it has {known_names(names) or 'none'}{hint}"
+
+
 # Columns of any encoding
 
 
@@ -177,17 +195,23 @@ def _plain(chunk: Any, kind: Any) -> Any:
     if types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
         chunk = chunk.cast(pa.string())
     if types.is_large_list(kind):  # Arrow's own cast loses rows of list views
-        lengths = chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        values = _plain(chunk.flatten(), kind.value_type)
-        mask = chunk.is_null() if chunk.null_count else None
-        return pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=mask)
+        return with_members(chunk, _plain(chunk.flatten(), kind.value_type))
     try:
         return chunk.cast(kind)
     except pa.ArrowException as error:
         raise ArgumentError(
             f"cannot read values of type {chunk.type}: {one_line(error)}"
         ) from None
+
+
+def with_members(lists: Any, members: Any) -> Any:
+    """Return lists of any lengths as large ones, with other members in their order."""
+    import pyarrow as pa
+
+    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+    mask = lists.is_null() if lists.null_count else None
+    return pa.LargeListArray.from_arrays(offsets, members, mask=mask)
 
 
 def one_chunk(column: Any) -> Any:
@@ -252,30 +276,33 @@ def is_column(items: Any) -> bool:
 
 
 def as_table(frame: Any) -> Any:
-    """Return a data frame as an Arrow table of plain columns.
-
-    Parameters
-    ----------
-    frame : data frame of pandas, polars or pyarrow, or with ``__arrow_c_stream__``
-        The index of pandas is left out, as scikit-learn does.
-
-    Returns
-    -------
-    pyarrow.Table
-
-    Raises
-    ------
-    ArgumentError
-        When Arrow has no type for what a column holds.
-    """
+    """Return a data frame as an Arrow table of plain columns, see `typed_table`."""
+    table = typed_table(frame)
     with _one_line(f"cannot read the {type(frame).__name__}"):
-        return plain_table(_table(frame))
+        return plain_table(table)
 
 
 def typed_table(frame: Any) -> Any:
-    """Return a data frame as an Arrow table whose columns keep their types."""
+    """Return a data frame as an Arrow table whose columns keep their types.
+
+    The index of pandas is left out, as scikit-learn does.
+    """
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
     with _one_line(f"cannot read the {type(frame).__name__}"):
-        return _table(frame)
+        if hasattr(frame, "collect"):  # a LazyFrame of polars
+            frame = frame.collect()
+        if not (series := _series_of(frame)):
+            return pa.table(frame)
+        columns = []
+        for name, values in series:
+            with _one_line(f"column {name!r}"):
+                columns.append(_column(values))
+        return pa.table(columns, names=[name for name, _ in series])
 
 
 def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
@@ -307,11 +334,6 @@ def as_frame(items: Any) -> Any:
     A dict of columns, a list of rows with names (dicts, named tuples, Series of
     pandas), a RecordBatchReader, which is read to its end, or a dataset of pyarrow;
     anything else is returned as it is.
-
-    Raises
-    ------
-    ArgumentError
-        When columns differ in length, or one holds values of several types.
 
     Examples
     --------
@@ -377,13 +399,7 @@ def has_own_index(frame: Any) -> bool:
 
 
 def as_column(column: Any) -> Any:
-    """Return a Series, an Arrow array or a list as a plain Arrow column.
-
-    Raises
-    ------
-    ArgumentError
-        When its values are not of one type.
-    """
+    """Return a Series, an Arrow array or a list as a plain Arrow column."""
     with _one_line("must be a list of values of one type"):
         return plain_column(_column(column))
 
@@ -408,24 +424,6 @@ def _one_line(what: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, *_UNREADABLE) as error:
         raise ArgumentError(f"{what}: {one_line(error)}") from None
-
-
-def _table(frame: Any) -> Any:
-    import pyarrow as pa
-
-    if isinstance(frame, pa.Table):
-        return frame
-    if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
-    if hasattr(frame, "collect"):  # a LazyFrame of polars
-        frame = frame.collect()
-    if not (series := _series_of(frame)):
-        return pa.table(frame)
-    columns = []
-    for name, values in series:
-        with _one_line(f"column {name!r}"):
-            columns.append(_column(values))
-    return pa.table(columns, names=[name for name, _ in series])
 
 
 def _series_of(frame: Any) -> list[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_choice, check_count, generator
+from fewbits._checks import check_choice, check_count
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._codes import check_codes
@@ -313,7 +313,6 @@ def tree_agreement(
     paths: Sequence[Sequence[Any]],
     *,
     n_permutations: int = 999,
-    random_state: Any = 0,
 ) -> TreeAgreement:
     """Compare a taxonomy with a known tree.
 
@@ -325,8 +324,6 @@ def tree_agreement(
         categories of ICD-10. Paths may differ in length.
     n_permutations : int, default=999
         Times that the classes are shuffled over the leaves, for p-values.
-    random_state : int, Generator or None, default=0
-        Seeds the shuffles.
 
     Returns
     -------
@@ -362,7 +359,7 @@ def tree_agreement(
     0.3
     """
     n_permutations = check_count(n_permutations, "n_permutations")
-    rng = generator(random_state)
+    rng = np.random.default_rng(0)
     n = len(tree.names)
     levels = _levels(paths, n)
     pairs = _pairs(levels)

@@ -8,11 +8,10 @@ import platform
 import signal
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -59,13 +58,6 @@ COMMANDS = {
     "export": "Learn and measure",
     "data": "Learn and measure",
 }
-#: Former names of options, which are still taken.
-FORMER = {
-    "--method": "--learner",
-    "--by": "--encoder",
-    "--seed": "--random-state",
-    "--fit-rows": "--n-fit",
-}
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
 
@@ -86,15 +78,20 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Command(TyperCommand):
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        for i, word in enumerate(args[:end]):
-            name, *value = word.split("=", 1)
-            args[i] = "=".join([FORMER.get(name, name), *value])
-        return super().parse_args(ctx, args)
-
     def make_parser(self, ctx: Any) -> Any:
-        return _refuse_twice(super().make_parser(ctx))
+        """Return a parser that refuses an option of one value that is given twice."""
+        parser: Any = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            values, rest, order = parse(args)
+            for option, n in Counter(order).items():
+                if n > 1 and option.param_type_name == "option" and not option.multiple:
+                    raise UsageError(f"{max(option.opts, key=len)} is given twice")
+            return values, rest, order
+
+        parser.parse_args = parse_args
+        return parser
 
 
 class _Application(TyperGroup):
@@ -106,9 +103,6 @@ class _Application(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)  # the inherited one imports every command
-
-    def make_parser(self, ctx: Any) -> Any:
-        return _refuse_twice(super().make_parser(ctx))
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -173,7 +167,7 @@ def main() -> None:
     """Run the command line."""
     # Arrow imports pandas, where it is installed, to see whether a list is a Series:
     # 0.2 of the 0.65 seconds of a search. Commands read files, never data frames.
-    sys.meta_path.insert(0, _NoPandas())
+    sys.meta_path.insert(0, _NoPandas)
     warnings.showwarning = _show_warning
     # Where one is closed, there is nothing to read, and what is printed goes nowhere.
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
@@ -188,14 +182,13 @@ def main() -> None:
     app()
 
 
-class _NoPandas(MetaPathFinder, Loader):
+class _NoPandas:
     """Makes an import of pandas fail as if it were not installed."""
 
-    def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if name == "pandas" else None
-
-    def create_module(self, spec: ModuleSpec) -> NoReturn:
-        raise ModuleNotFoundError(f"commands do without {spec.name}", name=spec.name)
+    @staticmethod
+    def find_spec(name: str, *_: Any) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("commands do without pandas", name=name)
 
 
 @cache
@@ -215,26 +208,6 @@ def _command(name: str) -> Any:
     made: Any = get_command(group)
     made.rich_help_panel = COMMANDS[name]
     return made
-
-
-def _refuse_twice(parser: Any) -> Any:
-    """Make a parser refuse options of one value, and flags, that are given twice."""
-    parse = parser.parse_args
-
-    def parse_args(args: list[str]) -> Any:
-        parsed = parse(args)
-        single = [
-            option
-            for option in parsed[2]
-            if option.param_type_name == "option" and not option.multiple
-        ]
-        for i, option in enumerate(single):
-            if option in single[:i]:
-                raise UsageError(f"{max(option.opts, key=len)} is given twice")
-        return parsed
-
-    parser.parse_args = parse_args
-    return parser
 
 
 # What is said of errors.
@@ -257,9 +230,9 @@ def _message(error: BaseException) -> str:
     text = str(error) or type(error).__name__
     if isinstance(error, FewbitsError):
         return text
+    if isinstance(error, UnicodeEncodeError):  # a name: Python's message hides it
+        text = clean(error.object)
     if isinstance(error, UnicodeError):
-        if isinstance(error, UnicodeEncodeError):  # a name: Python's message hides it
-            text = clean(error.object)
         return f"bytes that are not UTF-8: {text}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {text}"

@@ -13,7 +13,7 @@ import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
-from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.errors import ArgumentError, FewbitsError, one_line
 
 if TYPE_CHECKING:
     from fewbits.collection import Collection
@@ -112,16 +112,22 @@ def _groups(lines: Iterable[bytes], id_name: str) -> Iterator[_Group]:
 
 def _change(line: bytes, number: int) -> tuple[str, Any]:
     """Return the verb and the value of a line."""
+    from fewbits.inputs import strict_json
+
+    why, change = "", None
     try:
-        ((verb, value),) = json.loads(line).items()
-    except (ValueError, AttributeError, RecursionError):
-        verb = value = None
+        change = strict_json(line.decode())
+    except (ValueError, RecursionError) as error:
+        why = f" ({one_line(error)})"
+    verb, value = None, None
+    if isinstance(change, dict) and len(change) == 1:
+        ((verb, value),) = change.items()
     is_id = verb == "delete" and type(value) in (str, int)
     if verb not in _VERBS or not (is_id or isinstance(value, dict)):
         text = line.decode(errors="replace").strip()[:60]
         raise ArgumentError(
             f'line {number} is no change, which looks like {{"add": {{...}}}} or '
-            f'{{"delete": 7}}: {text!r}'
+            f'{{"delete": 7}}: {text!r}{why}'
         )
     return verb, value
 

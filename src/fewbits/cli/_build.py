@@ -16,7 +16,13 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.collection import Collection
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
+#: Types of columns that files hold as texts in ISO 8601.
+_MOMENTS = {
+    "date32": ("dates", r"\d{4}-\d\d-\d\d"),
+    "timestamp[us]": ("times", _TIME),
+    "timestamp[us, tz=UTC]": ("times", _TIME + r"(?:Z|[+-]\d\d:?\d\d)"),
+}
 
 
 def build(
@@ -98,18 +104,18 @@ def build(
     from fewbits.collection import Collection, tools
 
     learning = Learning(
-        learner,
-        bits,
-        backbone,
-        groups,
-        sample,
-        tuple(settings or ()),
-        kernel_map,
-        codebook,
-        random_state,
-        checkpoint,
-        device,
-        normalize or None,
+        learner=learner,
+        bits=bits,
+        backbone=backbone,
+        groups=groups,
+        sample=sample,
+        settings=tuple(settings or ()),
+        kernel_map=kernel_map,
+        codebook=codebook,
+        random_state=random_state,
+        checkpoint=checkpoint,
+        device=device,
+        normalize=normalize or None,
     )
     reading: dict[str, Any] = {
         "column": column,
@@ -150,27 +156,15 @@ def build(
                 timeout=timeout,
                 progress=progress,
             )
-        n_there = len(source) - n
-        if as_json and n < len(built) + n_there:
-            print_change(collection, built, True, added=n, already_there=n_there)
-            return
-        if n_there:
-            are = "1 is" if n_there == 1 else f"{n_there:,} are"
-            typer.echo(
-                f"{collection}: added {n:,} of {counted(len(source), 'row')}: {are} "
-                "there already ('fewbits upsert' replaces them); "
-                f"{counted(len(built), 'item')} in all"
-            )
-            return
-        if n < len(built):
-            print_change(collection, built, False, added=n)
+        if n < len(built):  # some were there before
+            _print_added(collection, built, n, len(source) - n, as_json)
             return
     else:
         tools.check_target(collection, overwrite=overwrite)
         n_bits = bits if teacher is not None else None
         with learning.kept(collection):
             if teacher is not None:
-                source = opt.read_items(teacher, items, **reading)
+                source = tools.read_queries(teacher, items, **reading)
             else:
                 if columns and groups:
                     reading["columns"] = list(dict.fromkeys([*columns, groups]))
@@ -197,46 +191,57 @@ def build(
     typer.echo(f"{collection}: {len(source):,} items of {built.encoder.n_bits} bits")
     if learning.options():
         learning.tell(built)
-    for name in _dates_as_texts(built):
-        option = shlex.join(["--types", f"{name}=date32"])
-        say(f"note: {name} holds dates as texts; {option} reads them as dates")
+    for name, kind in _moments_as_texts(built).items():
+        option, what = shlex.join(["--types", f"{name}={kind}"]), _MOMENTS[kind][0]
+        say(f"note: {name} holds {what} as texts; {option} reads them as {what}")
     if source.likely_id:
         option = shlex.join(["--id", source.likely_id])
         say(f"note: ids are row numbers; {option} takes yours")
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
-        if items.endswith(".npz") and (id or label):
-            import numpy as np
-
-            with np.load(items) as arrays:
-                column = [name for name in arrays.files if name not in (id, label)]
+        column += [source.column] if source.column else []
+    words: list[Any] = []
+    options: dict[str, Any] = {}
     if source.kind == "texts":
-        then = opt.command_line("search", collection, "what you look for")
+        words = ["what you look for"]
     elif source.kind == "images":
-        then = opt.command_line("search", collection, source.values[0])
+        words = [source.values[0]]
     elif source.kind == "codes":
-        then = opt.command_line(
-            "search", collection, **{"--ids": built.ids[0], "-k": 3}
-        )
+        options = {"--ids": built.ids[0], "-k": 3}
     else:
         options = {"--input": items, "--column": column, "-k": 3}
-        then = opt.command_line("search", collection, **options)
+    then = opt.command_line("search", collection, *words, **options)
     typer.echo(f"next: {then}")
 
 
-def _dates_as_texts(built: "Collection") -> list[str]:
-    """Return the columns whose first texts are all days, as 2026-01-31."""
+def _print_added(
+    path: Path, built: "Collection", n: int, n_there: int, as_json: bool
+) -> None:
+    """Print how many rows came to others, and how many of them were there already."""
+    if as_json or not n_there:
+        more = {"already_there": n_there} if as_json else {}
+        print_change(path, built, as_json, added=n, **more)
+        return
+    are = "1 is" if n_there == 1 else f"{n_there:,} are"
+    typer.echo(
+        f"{path}: added {n:,} of {counted(n + n_there, 'row')}: {are} there already "
+        f"('fewbits upsert' replaces them); {counted(len(built), 'item')} in all"
+    )
+
+
+def _moments_as_texts(built: "Collection") -> dict[str, str]:
+    """Return the columns whose first texts are all days, or times, and their types."""
     from fewbits._arrow import is_text
 
-    item = built.facts.item_column
-    names = [name for name in built.columns if name != item]
-    texts = [x.name for x in built.schema if x.name in names and is_text(x.type)]
-    if not texts or not len(built):
-        return []
-    first = next(built.batches(texts)).slice(0, 1000)
-    days = {name: [x for x in first[name].to_pylist() if x] for name in texts}
-    return [
-        name
-        for name, values in days.items()
-        if values and all(_DAY.fullmatch(value) for value in values)
-    ]
+    texts = [field.name for field in built.schema if is_text(field.type)]
+    names = [x for x in built.columns if x in texts and x != built.facts.item_column]
+    if not names or not len(built):
+        return {}
+    first = next(built.batches(names)).slice(0, 1000)
+    kinds = {}
+    for name in names:
+        values = [value for value in first[name].to_pylist() if value]
+        for kind, (_, pattern) in _MOMENTS.items():
+            if values and all(re.fullmatch(pattern, value) for value in values):
+                kinds[name] = kind
+    return kinds

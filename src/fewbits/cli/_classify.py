@@ -112,6 +112,7 @@ def classify(
     ] = None,
     column: opt.RowColumn = None,
     skip_blank: opt.SkipBlank = False,
+    at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
     """Predict the class of each item, or reject items of unknown classes.
@@ -128,8 +129,6 @@ def classify(
 
     Example: fewbits classify my-collection --input queries.npy --label kind --linear
     """
-    from fewbits.collection import Collection
-
     chosen = _decoder(
         decoder, {"radius": radius, "max_queries": max_queries, "order": order}
     )
@@ -139,12 +138,12 @@ def classify(
         )
     if label is None:
         opt.check_unused({"--linear": linear or None, "-k": k}, "--label")
-    opened = Collection.open(collection)
-    query = opt.read_query(
+    opened = opt.opened(collection, at)
+    argument, values, names = opt.read_query(
         opened, "items", items, source, column, ids, codes, vectors, skip_blank
     )
     answer = opened.classify(
-        **query.part(0, len(query)),
+        **{argument: values},
         label=label,
         k=k,
         linear=linear,
@@ -155,7 +154,7 @@ def classify(
     )
     rows = [
         {"item": name, **record}
-        for name, record in zip(query.names, answer.to_list(), strict=True)
+        for name, record in zip(names, answer.to_list(), strict=True)
     ]
     if as_json:
         shared = {} if answer.expected is None else {"expected": answer.expected}

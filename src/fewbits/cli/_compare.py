@@ -126,7 +126,7 @@ def compare(
         twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(f"--learner {twice} is given more than once")
     parameters = opt.parse_settings(settings or [])
-    place = opt.place_of(device, names)
+    place = opt.on_device(device, names)
     source = inputs.read(
         items, column=column, label=label, id=id, columns=(), skip_blank=skip_blank
     )
@@ -204,27 +204,30 @@ def compare(
 
 def _table(scores: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
     """Return header and cells; columns by labels only where there are labels."""
-    labelled = any(row.label_map is not None for row in scores)
-    classes = any(row.svm is not None for row in scores)
+    by_label = {"label mAP": "label_map", "SVM": "svm"}
+    more = {
+        title: name
+        for title, name in by_label.items()
+        if any(getattr(row, name) is not None for row in scores)
+    }
     header = ["method", "bits", "re-ranked by", "bytes each", f"recall@{k}"]
-    header += ["query ms", "ANN mAP", *["label mAP"] * labelled, *["SVM"] * classes]
+    header += ["query ms", "ANN mAP", *more, "fit s", "encode µs"]
     rows = []
     for row in scores:
-        cells = [
-            row.method,
-            "-" if row.n_bits is None else f"{row.n_bits:,}",
-            row.rerank or "-",
-            f"{row.bytes_per_item:,}",
-            f"{row.recall:.3f}",
-            f"{row.query_ms:.3g}",
-            f"{row.ann_map:.3f}",
-            *[_number(row.label_map)] * labelled,
-            *[_number(row.svm)] * classes,
-        ]
-        times = [f"{row.fit_seconds:.1f}", f"{row.encode_us:.1f}"]
-        rows.append([*cells, *(["-", "-"] if row.n_bits is None else times)])
-    return [*header, "fit s", "encode µs"], rows
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+        learnt = row.n_bits is not None
+        values = [getattr(row, name) for name in more.values()]
+        rows.append(
+            [
+                row.method,
+                f"{row.n_bits:,}" if learnt else "-",
+                row.rerank or "-",
+                f"{row.bytes_per_item:,}",
+                f"{row.recall:.3f}",
+                f"{row.query_ms:.3g}",
+                f"{row.ann_map:.3f}",
+                *("-" if value is None else f"{value:.3f}" for value in values),
+                f"{row.fit_seconds:.1f}" if learnt else "-",
+                f"{row.encode_us:.1f}" if learnt else "-",
+            ]
+        )
+    return header, rows

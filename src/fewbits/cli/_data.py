@@ -93,7 +93,6 @@ def export(
     options = {
         "--column": whole.kind[:-1] if written else None,
         "--id": "id" if whole.kind == "texts" else None,
-        "--bits": 256 if whole.kind == "texts" else None,
     }
     typer.echo(f"next: {opt.command_line('build', 'my-collection', output, **options)}")
 

@@ -1,20 +1,17 @@
 """``fewbits demo``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import (
-    learning_reports_to,
+    learning_bar,
     print_comparison,
     print_json,
     progress_bar,
 )
-
-if TYPE_CHECKING:
-    from fewbits.demo import Answer
 
 _COLUMNS = """recall@10: share of the 10 nearest neighbours by float vectors found
 re-ranked: recall@10 after re-ranking the best 100 by the query's scores
@@ -46,9 +43,9 @@ def demo(
         typer.echo(f"{len(data):,} diagnoses of ICD-10-CM, e.g. {data.items[0]!r}")
     with progress_bar("reading") as progress:
         features = backbone.extract(data.items, progress=progress)
-    with progress_bar("learning") as progress, learning_reports_to(progress):
+    with learning_bar("learning") as progress:
         built = demo.build(output, data, features, n_bits=bits, progress=progress)
-    with progress_bar("comparing") as progress, learning_reports_to(progress):
+    with learning_bar("comparing") as progress:
         rows = demo.compare(features, built.encoder, progress=progress)
     answers = demo.ask(built, demo.QUESTIONS)
     if as_json:
@@ -63,25 +60,22 @@ def demo(
     print_comparison("1,000 diagnoses as queries among all others", rows, 10)
     typer.echo(_COLUMNS)
     for answer in answers:
-        _print_answer(answer)
+        typer.echo(f"\n? {answer.question}")
+        if answer.chapter is None:
+            typer.echo(
+                "  rejected as out-of-distribution (the nearest item is "
+                f"{answer.distances[0]} bits away)"
+            )
+            continue
+        share = f"{answer.share:.0%} of its neighbours vote"
+        typer.echo(_cut(f"  {share}: {answer.chapter}"))
+        for text, distance in zip(answer.texts[:3], answer.distances, strict=False):
+            typer.echo(_cut(f"  {distance:4d} bits  {text}"))
     typer.echo(f"\nThe collection is in {output}. Try it yourself:")
     question = "cannot sleep at night"
     typer.echo(f"  {opt.command_line('search', output, question, '--rerank')}")
     typer.echo(f"  {opt.command_line('like', output, 'dog bite', 'cat bite')}")
     typer.echo(f"  {opt.command_line('serve', output)}")
-
-
-def _print_answer(answer: "Answer") -> None:
-    typer.echo(f"\n? {answer.question}")
-    if answer.chapter is None:
-        typer.echo(
-            "  rejected as out-of-distribution (the nearest item is "
-            f"{answer.distances[0]} bits away)"
-        )
-        return
-    typer.echo(_cut(f"  {answer.share:.0%} of its neighbours vote: {answer.chapter}"))
-    for text, distance in list(zip(answer.texts, answer.distances, strict=True))[:3]:
-        typer.echo(_cut(f"  {distance:4d} bits  {text}"))
 
 
 def _cut(text: str, width: int = 79) -> str:

@@ -43,6 +43,7 @@ def duplicates(
             help="Print pairs in place of groups, in the order of the collection.",
         ),
     ] = False,
+    at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
     """Find near duplicates in COLLECTION.
@@ -58,9 +59,7 @@ def duplicates(
 
     Example: fewbits duplicates my-collection -r 3 --pairs --json
     """
-    from fewbits.collection import Collection
-
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     answer = opened.duplicates(
         radius,
         max_vector_distance=max_vector_distance,
@@ -69,12 +68,8 @@ def duplicates(
     )
     if pairs:
         _show_pairs(answer, as_json)
-    else:
-        _show_groups(answer, as_json)
-
-
-def _show_groups(duplicates: "Duplicates", as_json: bool) -> None:
-    groups = duplicates.groups()
+        return
+    groups = answer.groups()
     if as_json:
         for items in groups.records():
             print_json({"items": items})
@@ -88,7 +83,8 @@ def _show_groups(duplicates: "Duplicates", as_json: bool) -> None:
         f"{counted(len(groups), 'group')}, {counted(groups.n_pairs, 'pair')}; "
         f"{counted(spare, 'item')} to remove if the first of each group is kept"
     )
-    _say_more(len(groups), "groups")
+    if len(groups) > _MOST_SHOWN:
+        say(f"note: the first {_MOST_SHOWN} groups are shown; --json prints all")
 
 
 def _show_pairs(duplicates: "Duplicates", as_json: bool) -> None:
@@ -107,9 +103,5 @@ def _show_pairs(duplicates: "Duplicates", as_json: bool) -> None:
     cells = [[*pair.pop("ids"), *pair.values()] for pair in shown]
     print_table("", header, cells)
     say(counted(count, "pair"))
-    _say_more(count, "pairs")
-
-
-def _say_more(count: int, what: str) -> None:
     if count > _MOST_SHOWN:
-        say(f"note: the first {_MOST_SHOWN} {what} are shown; --json prints all")
+        say(f"note: the first {_MOST_SHOWN} pairs are shown; --json prints all")

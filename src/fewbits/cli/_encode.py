@@ -27,13 +27,20 @@ def encode(
     import numpy as np
 
     from fewbits._files import atomic_write
-    from fewbits.collection import Collection
+    from fewbits.collection import Collection, tools
+
+    def are_codes(path: Path) -> bool:
+        try:
+            array = np.load(path, mmap_mode="r")
+        except (EOFError, OSError, ValueError):
+            return False
+        return bool(array.dtype == np.uint8 and array.ndim == 2)
 
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; write its codes to another file")
-    opt.check_output(output, ".npy", "codes", _are_codes)
+    opt.check_output(output, ".npy", "codes", are_codes)
     opened = Collection.open(collection)
-    source = opt.read_items(opened, items, column, skip_blank=skip_blank)
+    source = tools.read_queries(opened, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
         codes = opened.encode(source, progress=progress)
     with atomic_write(output) as file:
@@ -43,13 +50,3 @@ def encode(
     else:
         width = counted(codes.shape[1], "byte")
         typer.echo(f"{output}: {len(codes):,} codes of {width}")
-
-
-def _are_codes(path: Path) -> bool:
-    import numpy as np
-
-    try:
-        array = np.load(path, mmap_mode="r")
-    except (EOFError, OSError, ValueError):
-        return False
-    return bool(array.dtype == np.uint8 and array.ndim == 2)

@@ -38,16 +38,17 @@ def evaluate(
 
     Example: fewbits evaluate my-collection queries.npy vectors.npy
     """
-    from fewbits.collection import Collection, evaluation
+    from fewbits.collection import Collection, evaluation, tools
 
     if label is None:
         opt.check_unused(
             {"--query-label": query_label}, "--label, the labels of the database"
         )
     opened = Collection.open(collection)
-    own_label = query_label or label
-    held_out = opt.read_items(opened, queries, column, own_label, skip_blank=skip_blank)
-    items = opt.read_items(opened, database, column, label, skip_blank=skip_blank)
+    held_out, items = (
+        tools.read_queries(opened, path, column, label=name, skip_blank=skip_blank)
+        for path, name in ((queries, query_label or label), (database, label))
+    )
     with progress_bar("evaluating") as progress:
         report = evaluation.evaluate(opened, held_out, items, k=k, progress=progress)
     if as_json:

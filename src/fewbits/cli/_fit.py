@@ -1,24 +1,18 @@
 """``fewbits fit``, and the learning that ``fewbits build`` does."""
 
+import glob
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from fewbits.cli import _options as opt
-from fewbits.cli._printing import (
-    interruptions,
-    learning_reports_to,
-    print_json,
-    progress_bar,
-    say,
-    stop_early,
-    telling_what_is_left,
-)
-from fewbits.errors import ArgumentError
+from fewbits.cli._printing import learning_bar, print_json, say
+from fewbits.errors import ArgumentError, InterruptedWarning
 
 if TYPE_CHECKING:
     from fewbits.collection import Collection
@@ -78,18 +72,18 @@ def fit(
     if groups is not None and groups == id:
         raise ArgumentError("ids differ: --groups needs another column than --id")
     learning = Learning(
-        learner,
-        bits,
-        backbone,
-        groups,
-        sample,
-        tuple(settings or ()),
-        kernel_map,
-        codebook,
-        random_state,
-        checkpoint,
-        device,
-        normalize or None,
+        learner=learner,
+        bits=bits,
+        backbone=backbone,
+        groups=groups,
+        sample=sample,
+        settings=tuple(settings or ()),
+        kernel_map=kernel_map,
+        codebook=codebook,
+        random_state=random_state,
+        checkpoint=checkpoint,
+        device=device,
+        normalize=normalize or None,
     )
     with learning.kept(output):
         source = inputs.read(
@@ -163,42 +157,36 @@ class Learning:
             if option != "--bits":
                 raise ArgumentError(f"{why}: leave out {option}")
 
-    def check_same(self, path: Path, known: "Collection") -> None:
+    def check_same(self, path: Path, built: "Collection") -> None:
         """Refuse options that are not those by which a collection has learnt.
 
         A device and a checkpoint say nothing about what was learnt.
         """
-        facts = known.facts
-        parameters, extra = facts.parameters, facts.extra
+        facts, extra = built.facts, built.facts.extra
         backbone = self.backbone
         if backbone == "classic":
             from fewbits import backbones
 
             backbone = backbones.load(backbone).id
+        codebook = None if self.codebook is None else str(self.codebook)
+        seed = facts.parameters.get("random_state", self.random_state)
         pairs = {
             "--learner": (self.learner, facts.method),
-            "--bits": (self.bits, known.encoder.n_bits),
-            "--backbone": (backbone, known.backbone),
+            "--bits": (self.bits, built.encoder.n_bits),
+            "--backbone": (backbone, built.backbone),
             "--groups": (self.groups, extra.get("groups")),
             "--sample": (self.sample, extra.get("sample", facts.trained_on)),
             "--normalize": (self.normalize, facts.normalize),
             "--kernel-map": (self.kernel_map, facts.kernel_map),
-            "--codebook": (
-                None if self.codebook is None else str(self.codebook),
-                extra.get("codebook"),
-            ),
-            "--random-state": (
-                self.random_state,
-                parameters.get("random_state", self.random_state),
-            ),
+            "--codebook": (codebook, extra.get("codebook")),
+            "--random-state": (self.random_state, seed),
         }
+        pairs = {option: pair for option, pair in pairs.items() if pair[0] is not None}
         for name, value in opt.parse_settings(self.settings).items():
             if name != "checkpoint":
-                pairs[f"--set {name}"] = (value, parameters.get(name))
+                pairs[f"--set {name}"] = (value, facts.parameters.get(name))
         for option, (value, has) in pairs.items():
-            is_set = value is not None or option.startswith("--set")
-            as_kept = tuple(value) if isinstance(value, list) else value
-            if is_set and as_kept != (tuple(has) if isinstance(has, list) else has):
+            if value != ([*has] if isinstance(has, tuple) else has):
                 shown = "none" if has is None else has
                 raise ArgumentError(
                     f"{path} has an encoder already, of {option} {shown}, not {value}: "
@@ -210,10 +198,22 @@ class Learning:
         """Say what an interrupt in the block leaves; keep checkpoints until then."""
         from fewbits.learners import fitting
 
-        checkpoint = self._parameters().get("checkpoint")
-        path = None if checkpoint is None else Path(str(checkpoint))
-        with telling_what_is_left(output, path), fitting.checkpoints_kept():
-            yield
+        there, checkpoint = (output / "collection.json").exists(), self._checkpoint()
+        try:
+            with fitting.checkpoints_kept():
+                yield
+        except KeyboardInterrupt as error:
+            parts = [str(error) or "interrupted"]
+            if there:
+                parts.append(f"{output} is unchanged")
+            again = error.__cause__ is None  # else the same numbers would end it again
+            if again and checkpoint is not None:
+                phases = checkpoint.parent.glob(f"{glob.escape(checkpoint.name)}.*")
+                if checkpoint.exists() or any(phases):
+                    parts.append(f"the same command resumes from {checkpoint}")
+            if parts == ["interrupted"]:
+                parts = ["interrupted before anything was saved"]
+            raise KeyboardInterrupt("; ".join(parts)) from None
 
     def run(self, source: "Input", output: Path) -> "Collection":
         """Return a collection without rows; save what an interrupt leaves, and exit."""
@@ -222,7 +222,7 @@ class Learning:
 
         parameters, seed = self._parameters(), self.random_state or 0
         facts: dict[str, Any] = {}
-        place = opt.place_of(self.device, [self.name])
+        device = opt.on_device(self.device, [self.name])
         if self.sample is not None:
             source = source.sample(self.sample, seed)
             facts["sample"] = self.sample
@@ -247,12 +247,7 @@ class Learning:
                 random_state=seed,
             )
             facts["codebook"] = str(self.codebook)
-        with (
-            interruptions() as caught,
-            progress_bar("learning") as progress,
-            learning_reports_to(progress),
-            place,
-        ):
+        with _interruptions() as caught, learning_bar("learning") as progress, device:
             collection = fit(
                 source,
                 learner=self.name,
@@ -267,10 +262,29 @@ class Learning:
             )
         collection = tools.with_facts(collection, **facts)
         if caught:
-            checkpoint = parameters.get("checkpoint")
-            path = None if checkpoint is None else Path(str(checkpoint))
-            stop_early(collection, output, caught[-1], path)
+            self._stop_early(collection, output, caught[-1])
         return collection
+
+    def _stop_early(
+        self, collection: "Collection", output: Path, caught: InterruptedWarning
+    ) -> NoReturn:
+        """Save what was partly learnt unless it replaces something finished, and exit.
+
+        With a checkpoint, which holds the same, it is not saved: it would block the
+        same command. If training diverged, resuming would fail again, so it is saved.
+        """
+        from fewbits.collection import tools
+
+        text = f"interrupted after {caught.n_done} of {caught.n_planned} iterations"
+        diverged = caught.__cause__
+        if diverged is not None:
+            text += f": {caught}"
+        is_there = (output / "collection.json").exists()
+        if not is_there and (self._checkpoint() is None or diverged):
+            when = f"after {caught.n_done} iterations"
+            tools.with_facts(collection, interrupted=when).save(output)
+            text += f"; {output} holds the encoder learnt so far"
+        raise KeyboardInterrupt(text) from diverged
 
     def tell(self, collection: "Collection") -> None:
         """Say what the learner has chosen or changed by itself."""
@@ -292,3 +306,25 @@ class Learning:
         if self.checkpoint is not None:
             parameters["checkpoint"] = str(self.checkpoint)
         return parameters
+
+    def _checkpoint(self) -> Path | None:
+        path = self._parameters().get("checkpoint")
+        return None if path is None else Path(str(path))
+
+
+@contextmanager
+def _interruptions() -> Iterator[list[InterruptedWarning]]:
+    """Collect the warnings of interrupted learners instead of showing them."""
+    caught: list[InterruptedWarning] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", InterruptedWarning)
+        show_others = warnings.showwarning
+
+        def show(message: Any, *where: Any, **more: Any) -> None:
+            if isinstance(message, InterruptedWarning):
+                caught.append(message)
+            else:
+                show_others(message, *where, **more)
+
+        warnings.showwarning = show
+        yield caught

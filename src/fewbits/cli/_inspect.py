@@ -11,7 +11,7 @@ from fewbits.cli._printing import counted, print_json, print_table, progress_bar
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from fewbits.collection import Collection, Verification
+    from fewbits.collection import Verification
 
 _BOUND = """note: inter is the distance between the centres of two classes, intra that
 between an item and the centre of its class, in bits. The larger the ratio, the higher
@@ -76,6 +76,7 @@ def inspect(
             "the best ones, without those that correlate with a better one."
         ),
     ] = None,
+    at: opt.At = None,
     as_json: opt.Json = False,
 ) -> None:
     """Print a summary of COLLECTION, and when all of it was last verified.
@@ -88,7 +89,8 @@ def inspect(
 
     Example: fewbits inspect my-collection --taxonomy tree.html --bound --label kind
     """
-    from fewbits.collection import Collection, pages
+    from fewbits.analysis.bounds import code_bound
+    from fewbits.collection import pages
     from fewbits.inputs.by_hand import read_names, read_tree
 
     for page in (taxonomy, attributes):
@@ -101,19 +103,23 @@ def inspect(
     if attributes is None:
         of_page = {"--captions": captions, "--groups": groups, "--names": names}
         opt.check_unused({**of_page, "--show": show or None}, "--attributes")
-    if tree is not None and taxonomy is None:
-        raise ArgumentError("--tree needs --taxonomy")
-    opened = Collection.open(collection)
+    if taxonomy is None:
+        opt.check_unused({"--tree": tree}, "--taxonomy")
+    opened = opt.opened(collection, at)
     relations = None if tree is None else read_tree(tree)
     by_hand = None if names is None else read_names(names)
     summary, verification = opened.summary(), opened.last_verified()
+    if "columns" in summary:
+        summary |= {"id_column": opened.id_name}
+        summary |= {"types": {field.name: str(field.type) for field in opened.schema}}
     summary |= {"version": opened.version, "tags": opened.tags()}
     metrics: dict[str, dict[str, Any]] = {}
     if bits:
         metrics["bits"] = pages.report_of(opened, label).summary()
     if bound:
-        assert label is not None
-        metrics["bound"] = _bound_of(opened, label)
+        classes = opened.labels(str(label))
+        report = code_bound(opened.codes, opened.encoder.n_bits, classes)
+        metrics["bound"] = report.summary()
     if taxonomy is not None:
         pages.check_taxonomy(opened, relations)
     if attributes is not None:
@@ -135,9 +141,9 @@ def inspect(
         last = None if verification is None else verification.to_dict()
         print_json({**summary, "last_verify": last, **metrics})
         return
-    _print_values(
-        str(collection), {**summary, "last_verify": _told(verification, opened.version)}
-    )
+    summary.pop("columns", None)  # whose names are among the types
+    summary["last_verify"] = _last_verify(verification, opened.version)
+    _print_values(str(collection), summary)
     if "bits" in metrics:
         warnings = metrics["bits"].pop("warnings")
         _print_values("bits", metrics["bits"])
@@ -152,14 +158,7 @@ def inspect(
         typer.echo(f"page on the meaning of bits: {attributes}")
 
 
-def _bound_of(collection: "Collection", label: str) -> dict[str, Any]:
-    from fewbits.analysis.bounds import code_bound
-
-    classes = collection.labels(label)
-    return code_bound(collection.codes, collection.encoder.n_bits, classes).summary()
-
-
-def _told(verification: "Verification | None", version: int) -> str:
+def _last_verify(verification: "Verification | None", version: int) -> str:
     """Return when every byte was read last, of which version, and what was found."""
     if verification is None:
         return "never: 'fewbits verify' reads every byte"

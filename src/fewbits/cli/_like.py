@@ -51,6 +51,7 @@ def like(
     random_state: opt.Seed = 0,
     column: opt.RowColumn = None,
     skip_blank: opt.SkipBlank = False,
+    at: opt.At = None,
     as_json: opt.Json = False,
 ) -> None:
     """Find more items like a few examples.
@@ -66,7 +67,7 @@ def like(
 
     Example: fewbits like my-collection "dog bite" "cat bite" --filter "bit(12) = 1"
     """
-    from fewbits.collection import Collection
+    from fewbits.collection import tools
     from fewbits.errors import ArgumentError
 
     typed = [*(examples or ()), *(good or ())]
@@ -75,12 +76,11 @@ def like(
             "there are no examples: give texts or images, --good-ids, or --input"
         )
     opt.check_unread(source, column, skip_blank)
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     items: list[Any] = opt.typed_items(opened, typed, "--good-ids")
     if source:
-        items += list(
-            opt.read_items(opened, source, column, skip_blank=skip_blank).values
-        )
+        more = tools.read_queries(opened, source, column, skip_blank=skip_blank)
+        items += list(more.values)
     hits = opened.like(
         items,
         opt.typed_items(opened, bad or (), "--bad-ids"),

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,12 +19,9 @@ from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
     from fewbits.collection import Collection
-    from fewbits.inputs import Input
 
 #: Words that are values in any case; messages of learners spell them as Python does.
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
-_ABOUT_A_FILE = "--input, it is about a file"
-
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 JsonLines = Annotated[
@@ -50,40 +46,31 @@ InputPath = Annotated[
         "files, a pattern in quotes ('shards/*.parquet'), or - for standard input.",
     ),
 ]
+_COLUMN = (
+    "Column of a table with texts or vectors, or array of a .npz or .hdf5 file. Repeat "
+    "it for vectors with one component per column. Default: "
+)
 Column = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column",
-        help="Column of a table with texts or vectors, or array of a .npz or .hdf5 "
-        "file. Repeat it for vectors with one component per column.",
-    ),
+    typer.Option("--column", help=_COLUMN + "the only one that can be it."),
 ]
 RowColumn = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column",
-        help="Column of a table with the items, or array of a .npz or .hdf5 file. "
-        "Repeat it for vectors with one component per column. Default: the one that "
-        "the collection was built with, or the only one that can be it.",
-    ),
+    typer.Option("--column", help=_COLUMN + "the one that COLLECTION was built with."),
 ]
 Images = Annotated[
     str | None, typer.Option("--images", help="Column of a table with paths of images.")
 ]
 Codes = Annotated[
     str | None,
-    typer.Option(
-        "--codes",
-        help="Column of a table, or array of a file, with codes that exist already.",
-    ),
+    typer.Option("--codes", help="Column or array with codes that exist already."),
 ]
 Label = Annotated[
     str | None,
     typer.Option(
         "--label",
         help="Column or array with the labels; for a .npy or .txt file, another such "
-        "file with a label per item. Images in subfolders are labelled by the names "
-        "of the subfolders.",
+        "file. Images have the names of their subfolders.",
     ),
 ]
 Id = Annotated[
@@ -119,24 +106,18 @@ Types = Annotated[
     typer.Option(
         "--types",
         help="Types of columns to keep, by the names of Arrow: zip=string,price=float64"
-        " or 'seen=timestamp[us, tz=UTC]'; may be repeated. Default: what all values "
-        "are.",
+        " or 'seen=timestamp[us, tz=UTC]'; may be repeated.",
     ),
 ]
 SkipBlank = Annotated[
     bool,
     typer.Option(
         "--skip-blank",
-        help="Leave out rows of a table whose text or label is blank or missing, "
-        "instead of refusing the table.",
+        help="Leave out rows whose text or label is blank or missing.",
     ),
 ]
 SkipUnreadable = Annotated[
-    bool,
-    typer.Option(
-        "--skip-unreadable",
-        help="Leave out images that cannot be read, instead of refusing all.",
-    ),
+    bool, typer.Option("--skip-unreadable", help="Leave out images that are damaged.")
 ]
 Timeout = Annotated[
     float | None,
@@ -166,16 +147,14 @@ QueryCodes = Annotated[
     list[str] | None,
     typer.Option(
         "--codes",
-        help="Code of an item, in hexadecimal digits, in place of the item; may be "
-        "repeated.",
+        help="Code in hexadecimal digits, in place of the item; may be repeated.",
     ),
 ]
 QueryVectors = Annotated[
     str | None,
     typer.Option(
         "--vectors",
-        help="File of features of items, as the backbone makes them, in place of the "
-        "items.",
+        help="File of features, as the backbone makes them, in place of the items.",
     ),
 ]
 At = Annotated[
@@ -227,8 +206,8 @@ Bits = Annotated[
     typer.Option(
         "--bits",
         "-b",
-        help="Number of bits per code, from 1 to 65,536. Default: 64; "
-        "threshold, pcah, classemes and llc choose their own.",
+        help="Number of bits per code, from 1 to 65,536. Default: 256 for texts, else "
+        "64; threshold, pcah, classemes and llc choose their own.",
     ),
 ]
 Backbone = Annotated[
@@ -244,24 +223,23 @@ GroupColumn = Annotated[
     typer.Option(
         "--groups",
         help="Column of a table that is the same for copies of one item, such as "
-        "augmentations of an image or frames of a video. The rate of 'classify "
-        "--max-false-reject-rate' needs it where there are copies; identical "
-        "items are recognised. For deep methods.",
+        "frames of a video, which 'classify --max-false-reject-rate' must know. For "
+        "deep methods.",
     ),
 ]
 Sample = Annotated[
     int | None,
     typer.Option(
         "--sample",
-        help="Learn from this many rows, drawn at random by --random-state, instead of "
-        "from all. Tens of thousands are enough for most methods.",
+        help="Learn from this many random rows. Tens of thousands are enough for most "
+        "methods.",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Setting of the method, such as density=0.05 or, in a group, "
+        help="Setting of the method, such as density=0.05 or "
         "training.learning_rate=0.001; may be repeated. 'fewbits methods METHOD' "
         "lists them.",
     ),
@@ -277,9 +255,8 @@ CodebookPath = Annotated[
     Path | None,
     typer.Option(
         "--codebook",
-        help="Class codes for llc to use instead of learning its own: a collection "
-        "with codes of the same classes, or a .json tree of the classes (see "
-        "'fewbits inspect --tree') to make codes from.",
+        help="Class codes for llc: a collection with codes of the same classes, or a "
+        ".json tree of the classes (see 'fewbits inspect --tree') to make codes from.",
     ),
 ]
 RandomState = Annotated[
@@ -290,8 +267,7 @@ Checkpoint = Annotated[
     Path | None,
     typer.Option(
         help="File to save progress to: after an interruption the same command "
-        "resumes from it. For iterative methods. llc writes a file per phase, "
-        "with .codebook and .items appended to the name."
+        "resumes from it. For iterative methods."
     ),
 ]
 Device = Annotated[
@@ -300,42 +276,12 @@ Device = Annotated[
         help="Device of torch: cuda, cpu, or auto for a GPU if there is one. "
         "For deep methods, neighbours and fast-neighbours, and for large matrix "
         "products of itq, block-itq, sp, additive, pcah, cca-itq, supervised-itq, "
-        "sh, classemes, picodes, picodes-relaxed, dbc and ecoc. A GPU speeds up "
-        "short codes little."
+        "sh, classemes, picodes, picodes-relaxed, dbc and ecoc."
     ),
 ]
 
 
 # Queries.
-
-
-@dataclass(frozen=True)
-class Query:
-    """What a command asks about: an argument of a method, and names for the answers."""
-
-    argument: str
-    values: Any
-    names: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def part(self, start: int, stop: int) -> dict[str, Any]:
-        """Return some of it as an argument."""
-        from fewbits.inputs import Input
-
-        values = self.values
-        if isinstance(values, Input):
-            values = replace(
-                values,
-                values=values.values[start:stop],
-                labels=None,
-                ids=None,
-                columns={},
-            )
-        else:
-            values = values[start:stop]
-        return {self.argument: values}
 
 
 def read_query(
@@ -348,33 +294,37 @@ def read_query(
     codes: Sequence[str] | None,
     vectors: str | None,
     skip_blank: bool,
-) -> Query:
-    """Return what is typed, read from a file, or given by ids, codes or vectors.
+) -> tuple[str, Any, Sequence[str]]:
+    """Return what is asked about: its argument, its values, and names for the answers.
 
     `argument` is that of items of the collection's own kind: queries or items.
     """
-    check_unread(source, column, skip_blank)
+    if source is None and (column or skip_blank):
+        check_unread(source, column, skip_blank)
     if [*map(bool, (typed, source, ids, codes, vectors))].count(True) != 1:
         others = "--input, --ids, --codes and --vectors"
         raise ArgumentError(f"give either {argument} or one of {others}")
-    noun = "query" if argument == "queries" else "item"
+    values: Any
     if ids:
         from fewbits.collection import tools
 
-        return Query("ids", [tools.parse_id(collection, text) for text in ids], ids)
+        return "ids", [tools.parse_id(collection, text) for text in ids], ids
     if codes:
-        return Query("codes", codes, codes)
+        return "codes", codes, codes
     if vectors:
-        matrix = read_vectors(vectors, "--vectors")
-        return Query("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
-    if source:
-        items = read_items(collection, source, column, skip_blank=skip_blank)
-        names = [f"{noun} {i}" for i in range(len(items))]
+        argument, values = "vectors", read_vectors(vectors, "--vectors")
+    elif source:
+        from fewbits.collection import tools
+
+        items = tools.read_queries(collection, source, column, skip_blank=skip_blank)
+        values = items.values
         if items.kind in ("texts", "images"):
-            names = [str(value) for value in items.values]
-        return Query(argument, items, names)
-    values = typed_items(collection, typed or ())
-    return Query(argument, values, [str(value) for value in values])
+            return argument, values, [str(value) for value in values]
+    else:
+        values = typed_items(collection, typed or ())
+        return argument, values, [str(value) for value in values]
+    noun = "query" if argument == "queries" else "item"
+    return argument, values, [f"{noun} {i}" for i in range(len(values))]
 
 
 def check_unread(
@@ -383,7 +333,7 @@ def check_unread(
     """Refuse options about a file where items are typed."""
     if source is None:
         options = {"--column": column or None, "--skip-blank": skip_blank or None}
-        check_unused(options, _ABOUT_A_FILE)
+        check_unused(options, "--input, it is about a file")
 
 
 def opened(path: Path, at: str | None) -> "Collection":
@@ -392,53 +342,6 @@ def opened(path: Path, at: str | None) -> "Collection":
 
     newest = Collection.open(path)
     return newest if at is None else newest.at(int(at) if at.isdecimal() else at)
-
-
-def read_items(
-    collection: "Collection",
-    path: str,
-    column: Sequence[str] | None = None,
-    label: str | None = None,
-    *,
-    images: str | None = None,
-    codes: str | None = None,
-    id: str | None = None,
-    columns: Sequence[str] | None = (),
-    types: Mapping[str, str] | None = None,
-    skip_blank: bool = False,
-    skip_unreadable: bool = False,
-) -> "Input":
-    """Read items of the kind that a collection takes.
-
-    From a table with one component per column, read the columns that it was learnt
-    from; from others, the column that its items are from.
-    """
-    from fewbits import inputs
-
-    kind, facts = collection.kind, collection.facts
-    names = facts.feature_names or ()
-    if kind in ("texts", "images") and facts.item_column is not None:
-        names = (facts.item_column,)
-    options: dict[str, Any] = {"column": column, "images": images, "codes": codes}
-    if column and kind in ("images", "codes"):
-        options = {kind: column[0]}
-    source = inputs.read(
-        path,
-        **options,
-        label=label,
-        id=id,
-        columns=columns,
-        names=names,
-        types=types,
-        skip_blank=skip_blank,
-        skip_unreadable=skip_unreadable,
-        kind=kind,
-    )
-    if source.kind != kind and (source.kind, kind) != ("vectors", "codes"):
-        raise ArgumentError(
-            f"{source.source} holds {source.kind}, but this collection takes {kind}"
-        )
-    return source
 
 
 def read_vectors(path: str, option: str) -> Any:
@@ -458,46 +361,42 @@ def typed_items(
 
     `by_id` is the option that takes ids: a text that is one gets a note.
     """
+    from fewbits.collection import tools
+
+    def is_id(text: str) -> bool:
+        try:
+            return tools.parse_id(collection, text) in collection
+        except ArgumentError:  # ids are numbers, and this is none
+            return False
+
     if typed and collection.backbone is None:
         raise ArgumentError(
             f"{collection.path} takes {collection.kind}, which cannot be typed: use "
             "--input FILE.npy, or an id where the command takes one"
         )
-    if collection.kind != "images":
-        for text in typed:
-            try:
-                text.encode()
-            except UnicodeEncodeError:  # Python reads other bytes as lone surrogates
-                raise ArgumentError(
-                    f"a text must be UTF-8, got {clean(text)}"
-                ) from None
-        for text in typed:
-            other = ""
-            if os.path.isfile(text):
-                other = "to read the file, use --input"
-            elif " " not in text and _is_id(collection, text):
-                option = shlex.join([by_id, text])
-                other = f"for the item of this id, use {option}"
-            if other:
-                typer.echo(f"note: {text!r} is taken as a text; {other}", err=True)
-        return list(typed)
-    for name in typed:
-        if Path(name).is_dir():
-            raise ArgumentError(f"{name} is a folder: use --input {shlex.quote(name)}")
-        if not Path(name).is_file():
-            of_id = f"; {by_id} takes ids" if _is_id(collection, name) else ""
-            raise FileNotFoundError(f"there is no file {name!r}{of_id}")
-    return [Path(name) for name in typed]
-
-
-def _is_id(collection: "Collection", text: str) -> bool:
-    """Return whether a text is the id of an item, as typed."""
-    from fewbits.collection import tools
-
-    try:
-        return tools.parse_id(collection, text) in collection
-    except ArgumentError:  # ids are numbers, and this is none
-        return False
+    if collection.kind == "images":
+        for name in typed:
+            if Path(name).is_dir():
+                hint = f"use --input {shlex.quote(name)}"
+                raise ArgumentError(f"{name} is a folder: {hint}")
+            if not Path(name).is_file():
+                hint = f"; {by_id} takes ids" if is_id(name) else ""
+                raise FileNotFoundError(f"there is no file {name!r}{hint}")
+        return [Path(name) for name in typed]
+    for text in typed:
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # Python reads other bytes as lone surrogates
+            raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
+    for text in typed:
+        hint = ""
+        if os.path.isfile(text):
+            hint = "to read the file, use --input"
+        elif " " not in text and is_id(text):
+            hint = f"for the item of this id, use {shlex.join([by_id, text])}"
+        if hint:
+            typer.echo(f"note: {text!r} is taken as a text; {hint}", err=True)
+    return list(typed)
 
 
 def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] | None:
@@ -572,7 +471,7 @@ def command_line(*words: Any, **options: Any) -> str:
 # Settings of methods.
 
 
-def place_of(
+def on_device(
     device: str | None, methods: Sequence[str]
 ) -> AbstractContextManager[None]:
     """Return a context that sets the device of torch, if any of the methods uses it.
@@ -585,8 +484,10 @@ def place_of(
     if device is None:
         return nullcontext()
     if methods and {*methods} <= {*METHODS}.difference(DEVICE_METHODS):
-        needed = f"{', '.join(DEVICE_METHODS)} or a deep method"
-        check_unused({"--device": device}, f"{needed}, not {', '.join(methods)}")
+        raise ArgumentError(
+            f"--device needs {', '.join(DEVICE_METHODS)} or a deep method, not "
+            f"{', '.join(methods)}"
+        )
     return learners.fitting.on_device(device)
 
 

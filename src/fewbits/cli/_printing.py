@@ -3,10 +3,9 @@
 On a terminal, records are printed as tables of its width. In a file or pipe they are
 tab-separated values below a header line, for `cut`, `sort` and `awk`; no cell holds a
 tab or a line break, and a title is a line that begins with #. Sentences are wrapped.
-Progress, and what an interrupt leaves, are told on standard error.
+Progress is told on standard error.
 """
 
-import glob
 import os
 import re
 import shutil
@@ -14,15 +13,11 @@ import sys
 import textwrap
 import time
 import unicodedata
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import typer
-
-from fewbits.errors import InterruptedWarning
 
 _READABLE = 14  # characters of a column that is broken into lines
 _FEW = 3  # values of a list that are shown
@@ -62,9 +57,8 @@ def print_table(
     names = [clean(name) for name in header]
     cells = [[clean(str(cell)) for cell in row] for row in rows]
     if not _is_table():
-        for line in ([f"# {clean(title)}"] if title else [], names, *cells):
-            if line:
-                typer.echo("\t".join(line))
+        heading = [f"# {clean(title)}"] if title else []
+        typer.echo("\n".join([*heading, *map("\t".join, [names, *cells])]))
         return
     from rich.console import Console
     from rich.table import Table
@@ -75,12 +69,14 @@ def print_table(
             raise BrokenPipeError  # handled by the application; rich would exit
 
     # Text, because square brackets in a user's data are not markup.
-    heading = Text(clean(title)) if title else None
-    table = Table(title=heading, title_justify="left", header_style="bold")
+    table = Table(
+        title=Text(clean(title)) if title else None,
+        title_justify="left",
+        header_style="bold",
+    )
     for i, name in enumerate(names):
-        justify: Literal["left", "right"] = "right"
-        if not cells or not all(_NUMBER.fullmatch(row[i]) for row in cells):
-            justify = "left"
+        are_numbers = cells and all(_NUMBER.fullmatch(row[i]) for row in cells)
+        justify: Literal["left", "right"] = "right" if are_numbers else "left"
         table.add_column(Text(name), justify=justify, overflow="fold")
     for row in cells:
         table.add_row(*map(Text, row))
@@ -97,9 +93,26 @@ def _is_table() -> bool:
     return Console().is_terminal
 
 
-def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
-    """Print hits, one per row, on a terminal only columns that its width can show."""
-    rows = [_flat(hit) for hit in hits]
+def print_hits(title: str, hits: Iterable[Mapping[str, Any]]) -> None:
+    """Print hits, one per row, on a terminal only columns that its width can show.
+
+    Columns of the user with our names get a prefix.
+    """
+    rows = []
+    for hit in hits:  # in the order of their ranks, which are left out
+        row = {
+            name: f"{value:.3f}" if isinstance(value, float) else str(value)
+            for name, value in hit.items()
+            if name not in ("rank", "columns")
+        }
+        ours = {*row}
+        for name, value in hit["columns"].items():
+            cell = str(value)
+            if isinstance(value, list) and len(value) > _FEW:
+                few = ", ".join(map(str, value[:_FEW]))
+                cell = f"[{few}, ... {len(value)} values]"
+            row[f"columns.{name}" if name in ours else name] = cell
+        rows.append(row)
     header = list(rows[0]) if rows else ["nothing found"]
     n_shown = len(header)
     if _is_table():
@@ -114,38 +127,6 @@ def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
     print_table(title, shown, [[row[name] for name in shown] for row in rows])
     if hidden:
         say(f"note: no room for {', '.join(hidden)}; --json prints all columns")
-
-
-def print_results(
-    results: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], distances: str
-) -> None:
-    """Print the hits of each query: of several in one table, that names the query.
-
-    The title says what the distances are.
-    """
-    if len(results) == 1:
-        query, hits = results[0]
-        print_hits(f"{query} ({distances})", hits)
-        return
-    named = [{"query": query, **hit} for query, hits in results for hit in hits]
-    print_hits(distances, named)
-
-
-def _flat(hit: Mapping[str, Any]) -> dict[str, str]:
-    """Return a hit as a flat row; user columns with our names get a prefix."""
-    row = {
-        name: f"{value:.3f}" if isinstance(value, float) else str(value)
-        for name, value in hit.items()
-        if name not in ("rank", "columns")  # rows are in the order of their ranks
-    }
-    columns = {}
-    for name, value in hit["columns"].items():
-        cell = str(value)
-        if isinstance(value, list) and len(value) > _FEW:
-            few = ", ".join(map(str, value[:_FEW]))
-            cell = f"[{few}, ... {len(value)} values]"
-        columns[f"columns.{name}" if name in row else name] = cell
-    return {**row, **columns}
 
 
 def print_comparison(title: str, rows: Sequence[Any], k: int) -> None:
@@ -220,18 +201,8 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
-    from rich.table import Column as Cells
+    from rich.table import Column
 
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(40 if foretell else 10),
-        MofNCompleteColumn(),
-        TimeRemainingColumn() if foretell else TimeElapsedColumn(),
-    ]
-    if not foretell:
-        rest = Cells(ratio=1, no_wrap=True)
-        note = TextColumn("{task.fields[note]}", markup=False, table_column=rest)
-        columns.append(note)
     console = Console(stderr=True)
     if not console.is_terminal:  # a bar in a log file is noise
         due = time.monotonic() + _PAUSE
@@ -245,6 +216,16 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
 
         yield now_and_then
         return
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(40 if foretell else 10),
+        MofNCompleteColumn(),
+        TimeRemainingColumn() if foretell else TimeElapsedColumn(),
+    ]
+    if not foretell:
+        rest = Column(ratio=1, no_wrap=True)
+        note = TextColumn("{task.fields[note]}", markup=False, table_column=rest)
+        columns.append(note)
     shown = Progress(*columns, console=console, transient=True, expand=not foretell)
     with shown as bar:
         task = bar.add_task(label, total=None, note="")
@@ -258,7 +239,7 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
 
 def annotated(
     progress: Callable[..., None],
-) -> tuple[Callable[[int, int], None], Callable[[str], None]]:
+) -> tuple[Callable[..., None], Callable[[str], None]]:
     """Return functions that set the progress of a bar, and its note."""
     note = ""
 
@@ -266,76 +247,13 @@ def annotated(
         nonlocal note
         note = text
 
-    return lambda done, total: progress(done, total, note), keep
+    return lambda done, total, *_: progress(done, total, note), keep
 
 
 @contextmanager
-def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
-    """Drive a progress bar by the iterations of learners fitted in the block."""
+def learning_bar(label: str) -> Iterator[Callable[..., None]]:
+    """Show a bar that the iterations of learners in the block drive, too."""
     from fewbits.learners.fitting import on_progress
 
-    tell, notes = annotated(progress)
-    with on_progress(lambda done, total, _: tell(done, total), notes):
-        yield
-
-
-# Interrupts.
-
-
-@contextmanager
-def interruptions() -> Iterator[list[InterruptedWarning]]:
-    """Collect the warnings of interrupted learners instead of showing them."""
-    caught: list[InterruptedWarning] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", InterruptedWarning)
-        show_others = warnings.showwarning
-
-        def show(message: Any, *where: Any, **more: Any) -> None:
-            if isinstance(message, InterruptedWarning):
-                caught.append(message)
-            else:
-                show_others(message, *where, **more)
-
-        warnings.showwarning = show
-        yield caught
-
-
-@contextmanager
-def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None]:
-    """Add the state of the files to the message of an interrupt in the block."""
-    there = (output / "collection.json").exists()
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        parts = [str(error) or "interrupted"]
-        if there:
-            parts.append(f"{output} is unchanged")
-        again = error.__cause__ is None  # else the same numbers would end it again
-        if again and checkpoint is not None:
-            phases = checkpoint.parent.glob(f"{glob.escape(checkpoint.name)}.*")
-            if checkpoint.exists() or any(phases):
-                parts.append(f"the same command resumes from {checkpoint}")
-        if parts == ["interrupted"]:
-            parts = ["interrupted before anything was saved"]
-        raise KeyboardInterrupt("; ".join(parts)) from None
-
-
-def stop_early(
-    collection: Any, output: Path, caught: InterruptedWarning, checkpoint: Path | None
-) -> NoReturn:
-    """Save what was partly learnt unless it replaces something finished, and exit.
-
-    With a checkpoint, which holds the same, it is not saved: it would block the same
-    command. If training diverged, resuming would fail again, so it is saved.
-    """
-    text = f"interrupted after {caught.n_done} of {caught.n_planned} iterations"
-    diverged = caught.__cause__
-    if diverged is not None:
-        text += f": {caught}"
-    if not (output / "collection.json").exists() and (checkpoint is None or diverged):
-        from fewbits.collection import tools
-
-        when = f"after {caught.n_done} iterations"
-        tools.with_facts(collection, interrupted=when).save(output)
-        text += f"; {output} holds the encoder learnt so far"
-    raise KeyboardInterrupt(text) from diverged
+    with progress_bar(label) as progress, on_progress(*annotated(progress)):
+        yield progress

@@ -49,6 +49,7 @@ def recall(
     random_state: opt.Seed = 0,
     column: opt.RowColumn = None,
     skip_blank: opt.SkipBlank = False,
+    at: opt.At = None,
     as_json: opt.Json = False,
 ) -> None:
     """Estimate how many of the true neighbours a search of COLLECTION finds.
@@ -61,13 +62,13 @@ def recall(
 
     Example: fewbits recall my-collection --input queries.npy -k 100 --json
     """
-    from fewbits.collection import Collection
+    from fewbits.collection import tools
 
     opt.check_unread(source, column, skip_blank)
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     held_out = None
     if source is not None:
-        held_out = opt.read_items(opened, source, column, skip_blank=skip_blank)
+        held_out = tools.read_queries(opened, source, column, skip_blank=skip_blank)
     with progress_bar("comparing") as progress:
         estimates = opened.recall(
             k,

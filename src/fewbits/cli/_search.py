@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli import _options as opt
-from fewbits.cli._printing import print_json, print_results, say
+from fewbits.cli._printing import print_hits, print_json, say
 
 #: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
@@ -101,54 +101,56 @@ def search(
     if encoder is not None:
         encoding = Collection.open(encoder)
         tools.check_same_codes(opened, encoding)
-    query = opt.read_query(
+    argument, values, names = opt.read_query(
         encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
     )
-    n = len(query) if as_json else min(len(query), _MOST_SHOWN)
+    n = len(names) if as_json else min(len(names), _MOST_SHOWN)
     most = (10 if radius is None else len(opened)) if k is None else k
     step = max(1, _HITS // max(1, min(most, len(opened))))
-    records: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []
     for start in range(0, n, step):
-        part = query.part(start, min(start + step, n))
+        part = values[start : min(start + step, n)]
+        query = {argument: part}
         if encoder is not None:
-            items = {"items" if x == "queries" else x: part[x] for x in part}
-            part = {"codes": encoding.encode(**items)}
+            name = "items" if argument == "queries" else argument
+            query = {"codes": encoding.encode(**{name: part})}
         hits = opened.search(
-            **part,
+            **query,
             k=k,
             radius=radius,
             filter=filter,
-            allowed=opt.typed_ids(opened, allowed),
+            allowed=opt.typed_ids(opened, allowed) if allowed else None,
             group_by=group_by,
             rerank=rerank,
             shortlist=shortlist,
             columns=columns or None,
         )
-        shared = {"metric": hits.metric, "rerank": hits.rerank}
-        names = query.names[start : start + len(hits)]
+        facts = {"metric": hits.metric, "rerank": hits.rerank, "version": hits.version}
         answers = [
-            {"query": name, **shared, "version": hits.version, "hits": rows}
-            for name, rows in zip(names, hits.to_list(), strict=True)
+            {"query": name, **facts, "hits": rows}
+            for name, rows in zip(names[start:], hits.to_list(), strict=False)
         ]
         if hits.out_of_distribution is not None:
-            for record, is_far in zip(answers, hits.out_of_distribution, strict=True):
-                record["out_of_distribution"] = bool(is_far)
+            for answer, is_far in zip(answers, hits.out_of_distribution, strict=True):
+                answer["out_of_distribution"] = bool(is_far)
         if as_json:
             print_json(*answers)
         else:
-            records += answers
+            shown += answers
     if as_json:
         return
-    print_results(
-        [(record["query"], record["hits"]) for record in records],
-        _DISTANCES[records[0]["metric"]] if records else "",
-    )
-    for record in records:
-        if record.get("out_of_distribution"):
-            which = "the query" if len(records) == 1 else repr(record["query"])
+    distances = _DISTANCES[shown[0]["metric"]] if shown else ""
+    if len(shown) == 1:
+        print_hits(f"{shown[0]['query']} ({distances})", shown[0]["hits"])
+    else:
+        rows = [{"query": x["query"], **hit} for x in shown for hit in x["hits"]]
+        print_hits(distances, rows)
+    for answer in shown:
+        if answer.get("out_of_distribution"):
+            which = "the query" if len(shown) == 1 else repr(answer["query"])
             say(
                 f"note: {which} is out-of-distribution: the nearest item is more than "
                 f"{opened.facts.novelty_radius} bits away"
             )
-    if len(query) > n:
-        say(f"note: {len(query) - n:,} more queries; --json prints the results of all")
+    if len(names) > n:
+        say(f"note: {len(names) - n:,} more queries; --json prints the results of all")

@@ -61,18 +61,14 @@ def verify(
         facts = {"collection": str(collection), **asdict(report)}
         print_json({**facts, "unused_files": others})
     else:
-        lines = [_left_over(path, n_bytes) for path, n_bytes in others.items()]
-        typer.echo("\n".join([str(report), *lines]))
+        typer.echo(str(report))
+        for path, n_bytes in others.items():
+            what = (
+                "another save has left; 'fewbits compact' removes them once no process "
+                "uses them"
+            )
+            if Path(path).name.startswith("damaged-"):
+                what = "a repair has replaced; delete it once you no longer need it"
+            typer.echo(f"{path}: {n_bytes:,} bytes that {what}")
     if not whole:
         raise typer.Exit(1)
-
-
-def _left_over(path: str, n_bytes: int) -> str:
-    if Path(path).name.startswith("damaged-"):
-        what = "a repair has replaced; delete it once you no longer need it"
-    else:
-        what = (
-            "another save has left; 'fewbits compact' removes them once no process "
-            "uses them"
-        )
-    return f"{path}: {n_bytes:,} bytes that {what}"

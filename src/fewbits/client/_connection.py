@@ -39,9 +39,9 @@ class Connection:
         #: Of the last answer.
         self.snapshot: str | None = None
 
-    def get(self, path: str) -> dict[str, Any]:
-        """Return a JSON answer."""
-        answer: dict[str, Any] = self._sent("GET", path).json()
+    def get(self, path: str, **options: Any) -> dict[str, Any]:
+        """Return a JSON answer; options stand in the address."""
+        answer: dict[str, Any] = self._sent("GET", path, params=options).json()
         return answer
 
     def post(self, path: str, table: Any = None, **fields: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from fewbits._arrow import (
     typed_column,
     typed_table,
 )
-from fewbits._features import in_order
+from fewbits._features import in_order, warn_of_others
 from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
@@ -60,6 +60,8 @@ def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[st
         items = items.toarray()
     learnt, items = facts["feature_names"], as_frame(items)
     if learnt and is_frame(items) and {*learnt} < {*frame_names(items)}:
+        columns = (column["name"] for column in facts["columns"])
+        warn_of_others(items, (*learnt, *columns, facts["id_column"]))
         items = read(items, names=learnt, kind="vectors").values
     array, names = named_array(items)
     if learnt and names is not None:

@@ -38,6 +38,7 @@ from fewbits.collection import (
     Hits,
     RecallEstimate,
 )
+from fewbits.collection.hits import as_pandas
 from fewbits.errors import ArgumentError
 from fewbits.store import CODE, ID, Report
 
@@ -47,13 +48,12 @@ Arguments = dict[str, Any]
 _ROWS = 10_000  # of the collection that are read at a time
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
-    "open its folder where it lies": "save backup path usage "
-    "repair verify_folder repair_folder "
-    "prefix reencode last_verified create vectors vector_dtype",
-    "a server answers from the newest version": "at frozen",
+    "open its folder where it lies": "save backup path usage repair verify_folder "
+    "repair_folder prefix reencode last_verified create vectors vector_dtype",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
         "encoder codebook calibration rejection features from_learner from_parts"
     ),
+    "name a version by tag(), and read it by at()": "frozen",
     "ask for those of some items: encode(ids=)": "codes",
     "ask for column()": "labels",
     "ask for to_arrow().schema": "schema",
@@ -63,16 +63,6 @@ _INSTEAD = {
 
 class _LocalError(ArgumentError, AttributeError):
     """A collection behind an address has no such method."""
-
-
-class _Local:
-    """A method that only a local collection has."""
-
-    def __init__(self, name: str, instead: str) -> None:
-        self._line = f"a collection behind an address has no {name}: {instead}"
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        raise _LocalError(self._line)
 
 
 def _like(
@@ -116,15 +106,27 @@ class RemoteCollection:
     Parameters
     ----------
     connection : Connection
+    at : int or str, default=None
+        A version to read, as of `at`; None for the newest, which can be changed.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._facts: dict[str, Any] = connection.get("/v1/facts")
+    def __init__(self, connection: Connection, at: int | str | None = None) -> None:
+        self._connection, self._at = connection, at
+        self._facts: dict[str, Any] = self._asked()
+        if at is not None:  # whatever becomes of its name
+            self._at = int(self._facts["collection_version"])
         self._of_thread = threading.local()  # changes of a transaction
 
     def __repr__(self) -> str:
-        return f"RemoteCollection({self._connection.url!r})"
+        version = "" if self._at is None else f", version {self._at}"
+        return f"RemoteCollection({self._connection.url!r}{version})"
+
+    def __getattr__(self, name: str) -> Any:
+        for instead, names in _INSTEAD.items():
+            if name in names.split():
+                line = f"a collection behind an address has no {name}: {instead}"
+                raise _LocalError(line)
+        raise AttributeError(f"RemoteCollection has no attribute {name!r}")
 
     def __enter__(self) -> Self:
         return self
@@ -133,23 +135,26 @@ class RemoteCollection:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, also of its earlier versions."""
         self._connection.close()
 
     # Facts.
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The answer to ``GET /v1/facts``, of the newest version."""
-        if self._facts["snapshot"] != self._connection.snapshot:
+        """The answer to ``GET /v1/facts``, of the newest version or that of `at`."""
+        if self._at is None and self._facts["snapshot"] != self._connection.snapshot:
             self.refresh()
         return self._facts
 
     def refresh(self) -> bool:
         """Ask for the facts anew; return whether the collection has changed."""
-        before = self._facts["snapshot"]
-        self._facts = self._connection.get("/v1/facts")
-        return bool(self._facts["snapshot"] != before)
+        before, self._facts = self._facts, self._asked()
+        return self._at is None and bool(self._facts["snapshot"] != before["snapshot"])
+
+    def _asked(self) -> dict[str, Any]:
+        options = {} if self._at is None else {"at": self._at}
+        return self._connection.get("/v1/facts", **options)
 
     def __len__(self) -> int:
         return int(self.facts["n_items"])
@@ -163,7 +168,7 @@ class RemoteCollection:
     )
     label_column = _fact("label_column", "The column with labels, None without any.")
     id_name = _fact("id_name", "Name of the ids in `to_arrow`.")
-    version = _fact("collection_version", "Number of the newest version.")
+    version = _fact("collection_version", "Number of the version that is read.")
 
     @property
     def has_text_ids(self) -> bool:
@@ -184,47 +189,41 @@ class RemoteCollection:
 
     @_like(Collection.search)
     def search(self, arguments: Arguments) -> Hits:
-        """Return the nearest items of each query."""
-        query, k = self._query(arguments), arguments["k"]
-        if k is not None:
+        kind, column = self._query(arguments)
+        if (k := arguments["k"]) is not None:
             k = arguments["k"] = check_k(k)
-        if arguments["radius"] is None:
-            n_hits = 10 if k is None else k
-        else:
-            n_hits = k or self.facts["limits"]["max_hits"]
+        n_hits = k or (
+            10 if arguments["radius"] is None else self.facts["limits"]["max_hits"]
+        )
         fields = _fields(arguments)
         answers = [
-            self._connection.table("/v1/search", table, **fields)
-            for table in self._tables(*query, n_hits)
+            self._table("/v1/search", table, **fields)
+            for table in self._tables(kind, column, n_hits)
         ]
         return _hits(answers, text_ids=self.has_text_ids)
 
     @_like(Collection.like)
     def like(self, arguments: Arguments) -> Hits:
-        """Rank the items by a class of examples."""
         for name in ("good", "bad"):
             arguments[name] = self._examples(arguments[name])
-        answer = self._connection.table("/v1/like", **_fields(arguments))
+        answer = self._table("/v1/like", **_fields(arguments))
         return _hits([answer], text_ids=self.has_text_ids)
 
     @_like(Collection.classify)
     def classify(self, arguments: Arguments) -> Classification:
-        """Return the class of each item."""
-        query = self._query(arguments)
-        fields, records, expected = _fields(arguments), [], None
+        query, records, expected = self._query(arguments), [], None
         for table in self._tables(*query, 1):
-            answer = self._connection.post("/v1/classify", table, **fields)
+            answer = self._post("/v1/classify", table, **_fields(arguments))
             records += answer["results"]
             expected = answer.get("expected")
         return Classification.of_records(records, expected)
 
     @_like(Collection.encode)
     def encode(self, arguments: Arguments) -> CodeArray:
-        """Return the packed codes of items."""
         progress, query = arguments["progress"], self._query(arguments)
         pieces, done = [], 0
         for table in self._tables(*query, 1):
-            column = self._connection.table("/v1/encode", table)[0][CODE]
+            column = self._table("/v1/encode", table)[0][CODE]
             codes = np.frombuffer(b"".join(column.to_pylist()), np.uint8)
             pieces.append(codes.reshape(-1, self.facts["bytes_per_code"]))
             done += len(table)
@@ -234,18 +233,16 @@ class RemoteCollection:
 
     @_like(Collection.duplicates)
     def duplicates(self, arguments: Arguments) -> "RemoteDuplicates":
-        """Return pairs and groups of near items."""
-        return RemoteDuplicates(self._connection, _fields(arguments))
+        return RemoteDuplicates(self._table, _fields(arguments))
 
     @_like(Collection.recall)
     def recall(self, arguments: Arguments) -> tuple[RecallEstimate, ...]:
-        """Estimate the recall of each way to search."""
         progress = arguments.pop("progress")
         if arguments["queries"] is not None:
             arguments["queries"] = self._examples(arguments["queries"])
         if arguments["vectors"] is not None:
             arguments["vectors"] = vector_column(arguments["vectors"]).to_pylist()
-        answer = self._connection.post("/v1/recall", **_fields(arguments))
+        answer = self._post("/v1/recall", **_fields(arguments))
         if progress is not None:
             progress(len(self), len(self))
         return tuple(RecallEstimate(**estimate) for estimate in answer["estimates"])
@@ -254,17 +251,14 @@ class RemoteCollection:
 
     @_like(Collection.add)
     def add(self, arguments: Arguments) -> int:
-        """Add items; files are read here, and many rows go in several steps."""
         return self._send_rows("add", **arguments)
 
     @_like(Collection.upsert)
     def upsert(self, arguments: Arguments) -> int:
-        """Add items, in place of those of their ids; as `add`."""
         return self._send_rows("upsert", **arguments)
 
     @_like(Collection.update)
     def update(self, arguments: Arguments) -> int:
-        """Change columns of items."""
         data, ids = arguments.pop("data"), arguments.pop("ids")
         columns = arguments["columns"]
         by_column = columns is not None and hasattr(columns, "keys")
@@ -285,7 +279,6 @@ class RemoteCollection:
 
     @_like(Collection.delete)
     def delete(self, arguments: Arguments) -> int:
-        """Delete items, by their ids, by a condition, or by both."""
         if arguments["ids"] is None and arguments["filter"] is None:
             raise ArgumentError("delete needs ids or a filter")
         return self._change("delete", **_fields(arguments))
@@ -299,47 +292,18 @@ class RemoteCollection:
         """
         self._check_alone()
         changes: list[dict[str, Any]] = []
-        self._of_thread.changes = changes
+        self._of_thread.changes, self._of_thread.columns = changes, []
         try:
             yield self
         finally:
             self._of_thread.changes = None
         if changes:
-            fields = {"changes": changes, "timeout": timeout}
-            self._changed(self._connection.post("/v1/changes", **fields))
-
-    def _check_alone(self) -> None:
-        if getattr(self._of_thread, "changes", None) is not None:
-            raise ArgumentError(
-                "a transaction is open: it takes add, upsert, update and delete"
-            )
-
-    def tag(self, name: str, version: int | None = None) -> int:
-        """Name a version, which then stays, see `fewbits.Collection.tag`."""
-        self._check_alone()
-        self._changed(self._connection.post("/v1/tag", name=name, version=version))
-        return self.tags()[name]
-
-    def untag(self, name: str) -> None:
-        """Take a name from its version."""
-        self._check_alone()
-        self._changed(self._connection.post("/v1/untag", name=name))
-
-    def tags(self) -> dict[str, int]:
-        """Return the names of versions, and which these are."""
-        tags: dict[str, int] = self._connection.get("/v1/versions")["tags"]
-        return tags
-
-    def versions(self) -> list[int]:
-        """Return the versions that are still there, the newest last."""
-        versions: list[int] = self._connection.get("/v1/versions")["versions"]
-        return versions
+            self._change("changes", changes=changes, timeout=timeout)
 
     @_like(Collection.compact)
     def compact(self, arguments: Arguments) -> None:
-        """Make the folder as small as it can be."""
         self._check_alone()
-        self._changed(self._connection.post("/v1/compact", **arguments))
+        self._change("compact", **arguments)
 
     def verify(self) -> Report:
         """Read every byte of the collection there, see `fewbits.Collection.verify`.
@@ -353,17 +317,45 @@ class RemoteCollection:
             del damage["text"]
         return Report.from_dict({x.name: answer[x.name] for x in fields_of(Report)})
 
+    # Versions.
+
+    @_like(Collection.tag)
+    def tag(self, arguments: Arguments) -> int:
+        self._check_alone()
+        self._change("tag", **arguments)
+        return self.tags()[arguments["name"]]
+
+    @_like(Collection.untag)
+    def untag(self, arguments: Arguments) -> None:
+        self._check_alone()
+        self._change("untag", **arguments)
+
+    def tags(self) -> dict[str, int]:
+        """Return the names of versions, and which these are."""
+        tags: dict[str, int] = self._connection.get("/v1/versions")["tags"]
+        return tags
+
+    def versions(self) -> list[int]:
+        """Return the versions that are still there, the newest last."""
+        versions: list[int] = self._connection.get("/v1/versions")["versions"]
+        return versions
+
+    def at(self, version: int | str) -> "RemoteCollection":
+        """Return the collection as it was at a version, or at one of this name.
+
+        It can only be read, over the connections of this one. Raises ArgumentError
+        where this version is gone, or none has this name.
+        """
+        return RemoteCollection(self._connection, version)
+
     # Reading.
 
     @_like(Collection.get)
     def get(self, arguments: Arguments) -> list[dict[str, Any]]:
-        """Return the columns of items, a dict for each id."""
-        ids, names = plain_ids(arguments["ids"]), _names(arguments["columns"])
+        names = _names(arguments["columns"])
         names = self.columns if names is None else names
         records: list[dict[str, Any]] = []
-        for start in range(0, len(ids), _ROWS):
-            fields = {"ids": ids[start : start + _ROWS], "columns": names}
-            table, _ = self._connection.table("/v1/items", **fields)
+        for table in self._items("ids", plain_ids(arguments["ids"]), columns=names):
             values = [python_values(table[name]) for name in names]
             rows = zip(*values, strict=True) if names else [()] * len(table)
             records += [dict(zip(names, row, strict=True)) for row in rows]
@@ -374,46 +366,39 @@ class RemoteCollection:
 
     @_like(Collection.batches)
     def batches(self, arguments: Arguments) -> Iterator[Any]:
-        """Yield Arrow tables of ids and columns, in the order of the items."""
-        fields, n = _fields(arguments), len(self)
-        for start in range(0, max(1, n), _ROWS):
-            positions = list(range(start, min(start + _ROWS, n)))
-            table, _ = self._connection.table(
-                "/v1/items", positions=positions, **fields
-            )
+        fields, positions = _fields(arguments), range(len(self))
+        for table in self._items("positions", positions, **fields):
             yield table.drop_columns(CODE)
 
     @_like(Collection.to_arrow)
     def to_arrow(self, arguments: Arguments) -> Any:
-        """Return ids and columns as one Arrow table."""
         import pyarrow as pa
 
         return pa.concat_tables(self.batches(**arguments))
 
+    @_like(Collection.to_pandas)
+    def to_pandas(self, arguments: Arguments) -> Any:
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        return as_pandas(self.to_arrow(**arguments))
+
     @_like(Collection.column)
     def column(self, arguments: Arguments) -> NDArray[Any]:
-        """Return a column, or some of it by positions, as an array of objects."""
         name, positions = arguments["name"], arguments["positions"]
         if positions is None:
             return _objects(self.to_arrow([name])[name])
-        numbers = np.arange(len(self))[positions]
         # A server takes each position once.
+        numbers = np.arange(len(self))[positions]
         once, order = np.unique(numbers, return_inverse=True)
-        values: NDArray[Any] = np.empty(len(once), object)
-        for start in range(0, max(1, len(once)), _ROWS):
-            some = once[start : start + _ROWS].tolist()
-            fields = {"positions": some, "columns": [name]}
-            answer, _ = self._connection.table("/v1/items", **fields)
-            values[start : start + len(some)] = _objects(answer[name])
-        return values[order]
+        tables = self._items("positions", once.tolist(), columns=[name])
+        return np.concatenate([_objects(table[name]) for table in tables])[order]
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the ids, in the order in which items were added."""
         return iter(self.ids.tolist())
 
     def __contains__(self, id: Any) -> bool:
-        fields = {"ids": plain_ids([id]), "columns": [], "missing_ok": True}
-        return bool(len(self._connection.table("/v1/items", **fields)[0]))
+        fields = {"columns": [], "missing_ok": True}
+        return any(map(len, self._items("ids", plain_ids([id]), **fields)))
 
     @property
     def ids(self) -> NDArray[Any]:
@@ -421,6 +406,20 @@ class RemoteCollection:
         return _ids_array(self.to_arrow(())[self.id_name])
 
     # Requests.
+
+    def _post(self, path: str, table: Any = None, **fields: Any) -> dict[str, Any]:
+        return self._connection.post(path, table, at=self._at, **fields)
+
+    def _table(
+        self, path: str, table: Any = None, **fields: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        return self._connection.table(path, table, at=self._at, **fields)
+
+    def _items(self, by: str, values: Sequence[Any], **fields: Any) -> Iterator[Any]:
+        """Yield tables of items by their ids or positions; one at least."""
+        for start in range(0, max(1, len(values)), _ROWS):
+            some = {by: [*values[start : start + _ROWS]], **fields}
+            yield self._table("/v1/items", **some)[0]
 
     def _query(self, arguments: Arguments) -> tuple[str, Any]:
         """Take the query from arguments; return its kind, and its items as a column."""
@@ -467,51 +466,70 @@ class RemoteCollection:
         is_of_images = arguments.pop("images") is not None or self.kind == "images"
         if arguments.pop("skip_unreadable") or is_of_images:
             raise ArgumentError("images are added where they lie: 'fewbits add'")
-        table, fields = rows_table(self.facts, **arguments)
-        if getattr(self._of_thread, "changes", None) is not None:
+        facts = self.facts
+        if self._changes is not None:  # which may bring columns
+            facts = {**facts, "columns": facts["columns"] + self._of_thread.columns}
+        table, fields = rows_table(facts, **arguments)
+        if self._changes is not None:
             return self._change(verb, table, **fields)
-        limit, n_changed, done = self.facts["limits"]["max_body_bytes"], 0, 0
+        limit, n_changed, done = facts["limits"]["max_body_bytes"], 0, 0
         for part in parts(table, len(table) or 1, limit):
-            fields["timeout"] = timeout
-            answer = self._connection.post(f"/v1/{verb}", part, **fields)
-            if done:
-                answer.pop("warnings", None)  # the same of each part
-            n_changed += self._changed(answer)
+            # Warnings are the same of each part.
+            n_changed += self._change(
+                verb, part, warns=not done, timeout=timeout, **fields
+            )
             done += len(part)
             if progress is not None:
                 progress(done, len(table))
         return n_changed
 
-    def _change(self, verb: str, table: Any = None, **fields: Any) -> int:
-        """Change the collection now, or at the end of a transaction."""
-        changes = getattr(self._of_thread, "changes", None)
-        if changes is None:
-            return self._changed(self._connection.post(f"/v1/{verb}", table, **fields))
-        fields.pop("timeout", None)
-        change: dict[str, Any] = {verb: fields}
-        if table is not None:
-            change["table"] = base64.b64encode(write_stream(table, "{}")).decode()
-        changes.append(change)
-        return 0
+    @property
+    def _changes(self) -> list[dict[str, Any]] | None:
+        """Changes of the open transaction of this thread."""
+        changes: list[dict[str, Any]] | None = getattr(self._of_thread, "changes", None)
+        return changes
 
-    def _changed(self, answer: dict[str, Any]) -> int:
+    def _check_alone(self) -> None:
+        if self._changes is not None:
+            raise ArgumentError(
+                "a transaction is open: it takes add, upsert, update and delete"
+            )
+
+    def _change(
+        self, verb: str, table: Any = None, *, warns: bool = True, **fields: Any
+    ) -> int:
+        """Change the collection now, or at the end of a transaction."""
+        if self._at is not None:
+            raise ArgumentError(
+                f"version {self._at} of the collection is read-only: change the "
+                "collection itself"
+            )
+        if self._changes is not None:
+            fields.pop("timeout", None)
+            change: dict[str, Any] = {verb: fields}
+            if table is not None:
+                change["table"] = base64.b64encode(write_stream(table, "{}")).decode()
+                columns = [{"name": x.name, "type": str(x.type)} for x in table.schema]
+                self._of_thread.columns += columns
+            self._changes.append(change)
+            return 0
+        answer = self._connection.post(f"/v1/{verb}", table, **fields)
         # Facts that are known are older: they are asked for anew.
         self._connection.snapshot = answer["snapshot"]
-        for message in answer.get("warnings", ()):
+        for message in answer.get("warnings", ()) if warns else ():
             warn_user(message)
         return int(answer["n_changed"])
-
-
-for _instead, _names_of_methods in _INSTEAD.items():
-    for _name in _names_of_methods.split():
-        setattr(RemoteCollection, _name, _Local(_name, _instead))
 
 
 class RemoteDuplicates:
     """Pairs and groups of near duplicates, as `fewbits.collection.Duplicates`."""
 
-    def __init__(self, connection: Connection, fields: dict[str, Any]) -> None:
-        self._connection, self._fields = connection, fields
+    def __init__(
+        self,
+        table: Callable[..., tuple[Any, dict[str, Any]]],
+        fields: dict[str, Any],
+    ) -> None:
+        self._table, self._fields = table, fields
 
     def __iter__(self) -> Iterator[DuplicatePairs]:
         table = self.to_arrow()
@@ -526,7 +544,7 @@ class RemoteDuplicates:
 
     def to_arrow(self) -> Any:
         """Return all pairs as an Arrow table."""
-        return self._connection.table("/v1/duplicates", **self._fields)[0]
+        return self._table("/v1/duplicates", **self._fields)[0]
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return all pairs as a list of dicts."""
@@ -534,7 +552,7 @@ class RemoteDuplicates:
 
     def groups(self, *, max_pairs: int | None = None) -> DuplicateGroups:
         """Return the groups of items that pairs connect."""
-        table, others = self._connection.table(
+        table, others = self._table(
             "/v1/duplicate-groups", max_pairs=max_pairs, **self._fields
         )
         sizes = np.bincount(table["_group"].to_numpy(), minlength=others["n_groups"])
@@ -546,17 +564,12 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
     """Return the answers to parts of a search as one."""
     import pyarrow as pa
 
-    n_queries = sum(others["n_queries"] for _, others in answers)
-    k = max(others["k"] for _, others in answers)
+    shape = sum(x["n_queries"] for _, x in answers), max(x["k"] for _, x in answers)
     last = answers[-1][1]
     bits = last["metric"] == "hamming"
-    kind, far = (np.int32, -1) if bits else (np.float32, np.inf)
-    distances = np.full((n_queries, k), far, kind)
-    ids: NDArray[Any] = np.full((n_queries, k), -1, np.int64)
-    if text_ids:
-        ids = np.full((n_queries, k), None, object)
-    start, tables = 0, []
-    unknown: list[NDArray[np.bool_]] = []
+    distances = np.full(shape, -1 if bits else np.inf, np.int32 if bits else np.float32)
+    ids = np.full(shape, None, object) if text_ids else np.full(shape, -1, np.int64)
+    start, tables, unknown = 0, [], []
     for table, others in answers:
         at = table["query"].to_numpy() + start, table["rank"].to_numpy() - 1
         distances[at] = table["distance"].to_numpy()
@@ -566,11 +579,11 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
         numbers = range(table.num_columns - len(names), table.num_columns)
         tables.append(table.select(list(numbers)).rename_columns(names))
         start += others["n_queries"]
-        if others.get("out_of_distribution") is not None:
-            unknown.append(np.array(others["out_of_distribution"], np.bool_))
-    whole = pa.concat_tables(tables)
-    beyond = np.concatenate(unknown) if unknown else None
-    return Hits(ids, distances, last["metric"], last["version"], lambda: whole, beyond)
+        unknown.append(others["out_of_distribution"])
+    whole, far = pa.concat_tables(tables), None
+    if last["out_of_distribution"] is not None:
+        far = np.array([x for part in unknown for x in part], np.bool_)
+    return Hits(ids, distances, last["metric"], last["version"], lambda: whole, far)
 
 
 def _ids_array(column: Any) -> NDArray[Any]:

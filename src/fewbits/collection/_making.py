@@ -21,7 +21,7 @@ from fewbits._features import SparseRows
 from fewbits._ids import id_column, new_ids
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
-from fewbits.codes import as_codes, n_bytes, prefix
+from fewbits.codes import as_codes, prefix
 from fewbits.collection._folder import read_folder, settled
 from fewbits.collection._model import (
     Facts,
@@ -75,10 +75,12 @@ def read_rows(
     types: Any = None,
     model: Model | None = None,
     rows: Rows | None = None,
+    schema: Any = None,
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in.
 
-    Names that are not given are those that a collection has, its `model` and `rows`.
+    Names that are not given are those that a collection has, its `model` and `rows`;
+    `schema` has the types of the columns there.
     """
     if types is not None and rows is not None:
         raise ArgumentError("types are those of the rows that are there")
@@ -103,7 +105,7 @@ def read_rows(
             names = model.column_names
             kind = None if images or codes else model.kind
             if rows is not None and is_table:
-                as_text = written_columns(rows.schema)
+                as_text = written_columns(schema)
                 if ids is None:
                     id = id or model.facts.id_column
                 if id is not None and rows.has_text_ids:
@@ -142,6 +144,38 @@ def read_rows(
         source = Input(model.kind, model.items(data), None, what)
     source = with_beside(source, **beside)
     return source if model is None else model.checked(source, codes=True)
+
+
+def rows_of_schema(
+    model: Model,
+    schema: Any,
+    *,
+    column: Any,
+    images: str | None,
+    label: str | None,
+    id: str | None,
+) -> Input:
+    """Return no rows, in the columns of a schema."""
+    import pyarrow as pa
+
+    if not isinstance(schema, pa.Schema):
+        raise ArgumentError(
+            f"schema must be a pyarrow.Schema, got {type(schema).__name__}"
+        )
+    if id is not None and id not in schema.names:
+        raise ArgumentError(f"the schema has no column {id!r} for the ids")
+    item = images or (model.facts.item_column if column is None else column)
+    return Input(
+        "vectors",
+        np.empty((0, model.encoder.n_features), np.float32),
+        None,
+        "the schema",
+        ids=None if id is None else new_ids(pa.array([], schema.field(id).type)),
+        columns={f.name: pa.array([], f.type) for f in schema if f.name != id},
+        column=item if isinstance(item, str) else None,
+        label=label,
+        id=id,
+    )
 
 
 def first_rows(
@@ -190,7 +224,9 @@ def _encoded(
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
         features = source.values
-        if not isinstance(features, SparseRows) or model.facts.normalize:
+        is_sparse = isinstance(features, SparseRows) and not model.facts.normalize
+        is_of_schema = model.backbone is not None and source.kind == "vectors"
+        if not (is_sparse or is_of_schema):
             with unreadable_named(source):
                 features = model.features(features, progress=progress)
         codes = model.encode(features, progress)
@@ -202,30 +238,6 @@ def _encoded(
         vectors=None if features is None else kept_vectors(features, form),
         corrections=None if corrections is None else corrections.values,
     )
-
-
-def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> Any:
-    """Return a table without rows, in the columns of a schema."""
-    import pyarrow as pa
-
-    if not isinstance(schema, pa.Schema):
-        raise ArgumentError(
-            f"schema must be a pyarrow.Schema, got {type(schema).__name__}"
-        )
-    columns = {f.name: pa.array([], f.type) for f in schema if f.name != id}
-    if id is not None and id not in schema.names:
-        raise ArgumentError(f"the schema has no column {id!r} for the ids")
-    ids = pa.array([], pa.int64() if id is None else schema.field(id).type)
-    encoder = model.encoder
-    table = table_of(
-        np.empty((0, n_bytes(encoder.n_bits)), np.uint8),
-        columns=columns,
-        vectors=kept_vectors(np.empty((0, encoder.n_features), np.float32), form),
-        corrections=(
-            None if encoder.correction_table is None else np.empty((0, 2), np.uint8)
-        ),
-    )
-    return table.add_column(0, ID, new_ids(ids))
 
 
 def learn_model(
@@ -241,7 +253,7 @@ def learn_model(
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
     if normalize:
-        check_vectors_only(source)
+        check_vectors_only(source.kind, source.source)
         source = replace(source, values=unit_rows(source.values))
     elif source.kind == "vectors":
         warn_of_lengths(source.values)
@@ -271,12 +283,10 @@ def learn_model(
     return replace(model, facts=replace(model.facts, normalize=normalize))
 
 
-def check_vectors_only(source: Input) -> None:
+def check_vectors_only(kind: str, source: str) -> None:
     """Refuse to normalize anything but vectors: features are a backbone's own."""
-    if source.kind != "vectors":
-        raise ArgumentError(
-            f"normalize is for vectors, and {source.source} holds {source.kind}"
-        )
+    if kind != "vectors":
+        raise ArgumentError(f"normalize is for vectors, and {source} holds {kind}")
 
 
 def model_of(learnt: Any) -> Model:
@@ -368,7 +378,13 @@ def _recoded(
 
 
 def update_table(
-    model: Model, rows: Rows, data: Any, id: str | None, ids: Any, columns: Any
+    model: Model,
+    rows: Rows,
+    schema: Any,
+    data: Any,
+    id: str | None,
+    ids: Any,
+    columns: Any,
 ) -> Any:
     """Return an Arrow table of ids and of the columns to change."""
     import pyarrow as pa
@@ -376,7 +392,7 @@ def update_table(
     facts, columns, data = model.facts, by_name(columns), as_frame(data)
     id = id or facts.id_column or "id"
     if isinstance(data, str | Path):
-        texts = written_columns(rows.schema) + [id] * rows.has_text_ids
+        texts = written_columns(schema) + [id] * rows.has_text_ids
         data = read_columns(data, texts)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None

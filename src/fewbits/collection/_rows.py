@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._allowed import as_allowed
-from fewbits._arrow import is_text, known_names, plain_column, python_values
+from fewbits._arrow import is_text, no_column, plain_column, python_values
 from fewbits._frozen import frozen_array, read_only
 from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
@@ -351,12 +351,10 @@ class Rows:
             import pyarrow as pa
 
             fields = [self.schema.field(name) for name in self.columns]
-            if id_name not in (None, *self.columns):
-                fields.append(self.schema.field(ID).with_name(id_name))
+            ids = pa.array([], self.schema.field(ID).type)
+            table = _with_ids(pa.schema(fields).empty_table(), ids, id_name)
             none = np.empty((0, self.code_bytes), np.uint8)
-            masks = [
-                matching_rows(filter, pa.schema(fields).empty_table(), none, n_bits)
-            ]
+            masks = [matching_rows(filter, table, none, n_bits)]
         mask = read_only(np.concatenate(masks))
         if key is not None:
             for old in list(self._masks)[: 1 - _MASKS]:
@@ -369,9 +367,7 @@ class Rows:
     ) -> Mask:
         from fewbits.collection.filters import matching_rows
 
-        table = part.table()
-        if id_name is not None and id_name not in table.column_names:
-            table = table.append_column(id_name, part.ids)
+        table = _with_ids(part.table(), part.ids, id_name)
         if part.live is None:
             return matching_rows(filter, table, part.codes, n_bits)
         try:
@@ -405,10 +401,7 @@ class Rows:
 
     def check_column(self, name: str) -> None:
         if name not in self.columns:
-            raise ArgumentError(
-                f"the collection has no column {name!r}; it has "
-                f"{known_names(self.columns) or 'none'}"
-            )
+            raise ArgumentError(no_column("the collection", name, self.columns))
 
     def column_names(self, columns: Sequence[str] | None) -> list[str]:
         """Return the columns that are asked for: all for None."""
@@ -477,6 +470,15 @@ class Rows:
     def bytes_per_item(self) -> int:
         """Bytes of the code, the correction and the vector of an item."""
         return sum(map(self.bytes_of, (CODE, CORRECTION, VECTOR, BLOCKS)))
+
+
+def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:
+    """Return columns and the ids: by the name of their column, and as ``id``."""
+    if id_name is not None and id_name not in table.column_names:
+        table = table.append_column(id_name, ids)
+    if "id" not in map(str.lower, table.column_names):
+        table = table.append_column("id", ids)
+    return table
 
 
 def keep_tables(writer: Any, kind: str) -> None:

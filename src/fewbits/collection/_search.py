@@ -5,6 +5,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import as_frame, is_frame
+from fewbits._features import warn_of_others
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.collection._model import Model, Progress, checked_codes
@@ -64,6 +66,9 @@ class Query:
         if kind not in (None, "vectors", model.kind):
             raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
         features = model.features(items, kind=kind, progress=progress)
+        names = model.facts.feature_names
+        if names and rows is not None and is_frame(frame := as_frame(items)):
+            warn_of_others(frame, (*names, *rows.columns, model.facts.id_column))
         return cls(model, rows, features=features, progress=progress)
 
     def __len__(self) -> int:

@@ -42,7 +42,6 @@ from fewbits.collection._making import (
     change_columns,
     check_chosen,
     check_vectors_only,
-    empty_table,
     encoder_model,
     first_rows,
     given_model,
@@ -54,6 +53,7 @@ from fewbits.collection._making import (
     reencoded_tables,
     reencoding_model,
     retyped,
+    rows_of_schema,
     update_table,
 )
 from fewbits.collection._model import Facts, Model, Progress
@@ -74,7 +74,7 @@ from fewbits.collection._verification import (
     verified,
 )
 from fewbits.collection.classes import Classification, classify, label_rows
-from fewbits.collection.hits import Hits
+from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
@@ -279,7 +279,8 @@ class Collection:
             In place of learning: an encoder, or the collection that has one, whose
             backbone and class codes come along.
         bits : int, default=None
-            Length of the codes; the learner's own default when not given.
+            Length of the codes; when not given 256 for texts, unless labels are learnt
+            from, and else the learner's own default.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
@@ -340,20 +341,9 @@ class Collection:
                 raise ArgumentError("give data, or a schema in their place, not both")
             if model is None:
                 raise ArgumentError("a schema needs an encoder: give encoder=")
-            table = empty_table(model, schema, id, keep_vectors)
-            item = images or model.facts.item_column
-            if column is not None:
-                item = column if isinstance(column, str) else None
-            facts = replace(
-                model.facts,
-                item_column=item if item in schema.names else None,
-                label_column=label,
-                id_column=id,
-                index=None if index == "auto" else index,
-                keep_vectors=keep_vectors,
-                novelty_radius=None,
+            source = rows_of_schema(
+                model, schema, column=column, images=images, label=label, id=id
             )
-            model = replace(model, facts=facts)
         else:
             source = read_rows(
                 data,
@@ -369,21 +359,22 @@ class Collection:
                 model=model,
                 types=types,
             )
-            if model is None:
-                model = learn_model(
-                    source,
-                    learner,
-                    bits,
-                    backbone,
-                    random_state,
-                    progress,
-                    normalize=normalize,
-                )
-            elif normalize:
-                check_vectors_only(source)
-                model = replace(model, facts=replace(model.facts, normalize=True))
-            chosen = {"index": index, "keep_vectors": keep_vectors}
-            model, table = first_rows(model, source, chosen, progress)
+        if model is None:
+            model = learn_model(
+                source,
+                learner,
+                bits,
+                backbone,
+                random_state,
+                progress,
+                normalize=normalize,
+            )
+        elif normalize:
+            kind = source.kind if schema is None else model.kind
+            check_vectors_only(kind, source.source)
+            model = replace(model, facts=replace(model.facts, normalize=True))
+        chosen = {"index": index, "keep_vectors": keep_vectors}
+        model, table = first_rows(model, source, chosen, progress)
         collection = cls(_Version(model, None), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
@@ -550,8 +541,9 @@ class Collection:
             Only items within this Hamming distance.
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
-            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``:
-            see `fewbits.collection.filters.matching_rows`.
+            ``"category = 'x' and year >= 2020"``, the ids, by the name of their column
+            or as ``id``, and the bits, as ``"bit(12) = 1"``: see
+            `fewbits.collection.filters.matching_rows`.
         allowed : array-like, default=None
             Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
@@ -586,16 +578,16 @@ class Collection:
         names = rows.column_names(columns)
         mask = version.mask(filter, allowed)
         most = max(1, len(rows))  # more is not padded: asking for it costs nothing
+        k = None if k is None else min(check_k(k), most)
         if radius is not None:
             ranking = {"rerank": rerank, "shortlist": shortlist, "group_by": group_by}
             for name, value in ranking.items():
                 if value not in (None, False):
                     raise ArgumentError(f"{name} cannot be combined with radius")
-            radius, k = check_radius(radius), None if k is None else check_k(k)
             search = Search(model, rows, query, "hamming", None, mask)
-            distances, hits = search.within(radius, None if k is None else min(k, most))
+            distances, hits = search.within(check_radius(radius), k)
         else:
-            k = min(10 if k is None else check_k(k), most)
+            k = min(10, most) if k is None else k
             metric = metric_of(rows, query, rerank, shortlist)
             search = Search(model, rows, query, metric, shortlist, mask)
             if group_by is None:
@@ -1028,8 +1020,9 @@ skip_unreadable, progress
             When an id is not there or repeats, or a column is of another type.
         """
         version = self._version
-        table = update_table(version.model, version.filled, data, id, ids, columns)
-        del version  # so that files of this version go when `_take_over` leaves it
+        model, rows, schema = version.model, version.filled, self._schema(version)
+        table = update_table(model, rows, schema, data, id, ids, columns)
+        del version, rows  # so that files of this version go when it is left
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1175,6 +1168,10 @@ skip_unreadable, progress
         schema = version.schema(names)
         tables = [*version.filled.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
+
+    def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        return as_pandas(self.to_arrow(columns, filter=filter))
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
@@ -1621,11 +1618,23 @@ skip_unreadable, progress
 
     # What the methods above share.
 
+    def _schema(self, version: _Version) -> Schema:
+        """Return the types of columns after the changes of this transaction so far."""
+        if self._writer is not None:
+            return self._writer.manifest.schema
+        return None if version.rows is None else version.rows.schema
+
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
         version = self._version
-        model, rows = version.model, version.rows
-        return read_rows(data, types=types, model=model, rows=rows, **options)
+        return read_rows(
+            data,
+            types=types,
+            model=version.model,
+            rows=version.rows,
+            schema=self._schema(version),
+            **options,
+        )
 
     def _append(
         self,

@@ -188,9 +188,7 @@ class Hits(Sequence[list[Hit]]):
         MissingExtraError
             When pandas is not installed.
         """
-        if find_spec("pandas") is None:
-            raise MissingExtraError("this needs pandas: pip install pandas")
-        return self.to_arrow().to_pandas()
+        return as_pandas(self.to_arrow())
 
     def _present(self) -> NDArray[np.bool_]:
         if self.ids.dtype == object:
@@ -223,3 +221,10 @@ class Hits(Sequence[list[Hit]]):
                 # The ranks end first, so that nothing of the next query is taken.
                 yield list(zip(range(1, count + 1), *answer, columns, strict=False))
             start += n
+
+
+def as_pandas(table: Any) -> Any:
+    """Return an Arrow table as a data frame of pandas."""
+    if find_spec("pandas") is None:
+        raise MissingExtraError("this needs pandas: pip install pandas")
+    return table.to_pandas()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits import inputs
 from fewbits._checks import check_choice
 from fewbits._ids import check_known, id_column
 from fewbits._typing import IdArray
@@ -29,6 +30,7 @@ __all__ = [
     "parse_id",
     "positions_of",
     "read_items",
+    "read_queries",
     "take",
     "unused_files",
     "vectors_at",
@@ -48,6 +50,46 @@ def read_items(
     when items cannot be read, or are not of the kind that the collection takes.
     """
     return collection._read(data, types, **options)
+
+
+def read_queries(
+    collection: Collection,
+    path: str,
+    column: Any = None,
+    *,
+    codes: str | None = None,
+    columns: Any = (),
+    **options: Any,
+) -> Input:
+    """Return items of a file, of the kind that the collection takes, to ask about them.
+
+    Their columns are those that it was learnt from, where a table has these.
+
+    Parameters
+    ----------
+    collection : Collection
+    path : str
+    column, codes, columns, **options
+        As of `fewbits.inputs.read`; no other columns when not given.
+
+    Raises
+    ------
+    ArgumentError
+        When items cannot be read, or are not of the kind that the collection takes.
+    """
+    model = collection._version.model
+    named: dict[str, Any] = {"column": column, "codes": codes}
+    if column and model.kind in ("images", "codes"):
+        named = {model.kind: column[0]}
+    items = inputs.read(
+        path,
+        **named,
+        **options,
+        columns=columns,
+        names=model.column_names,
+        kind=model.kind,
+    )
+    return model.checked(items, codes=codes is not None)
 
 
 def add_missing(
@@ -137,9 +179,9 @@ def check_same_codes(first: Collection, second: Collection) -> None:
 
 def warm(collection: Collection) -> None:
     """Make the index, which the first search would make."""
-    rows = collection._version.rows
-    if rows is not None:
-        rows.index(collection.facts.index or "auto")
+    version = collection._version
+    if version.rows is not None:
+        version.rows.index(version.model.facts.index or "auto")
 
 
 def file_names(collection: Collection) -> set[str]:
@@ -180,11 +222,12 @@ def take(
     """
     import pyarrow as pa
 
-    rows = collection._version.filled
+    version = collection._version
+    rows = version.filled
     names = rows.column_names(columns)
     numbers = rows.row_numbers[np.asarray(positions, np.int64)]
     kind = rows.schema.field(ID).type
-    table = {collection.id_name: pa.array(rows.ids_at(numbers), kind)}
+    table = {version.id_name: pa.array(rows.ids_at(numbers), kind)}
     if codes:
         table[CODE] = fixed_binary(rows.codes_at(numbers))
     user = rows.table_at(numbers, names)

@@ -190,13 +190,12 @@ def export(data: Dataset, path: str | Path) -> int:
     return len(data)
 
 
-def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
+def hold_out(data: Dataset) -> tuple[Dataset, Dataset]:
     """Split off a tenth of the items, 1,000 at most, as queries.
 
     Parameters
     ----------
     data : Dataset
-    random_state : int, default=0
 
     Returns
     -------
@@ -218,7 +217,7 @@ def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
     n_queries = min(_QUERIES, len(data) // 10)
     if not n_queries:
         raise ArgumentError(f"{len(data)} items are too few to hold out a tenth")
-    order = np.random.default_rng(random_state).permutation(len(data))
+    order = np.random.default_rng(0).permutation(len(data))
     return _rows_of(data, order[n_queries:]), _rows_of(data, order[:n_queries])
 
 

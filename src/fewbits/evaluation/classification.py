@@ -1,6 +1,5 @@
 """Accuracy of classes, by neighbours and linear models on codes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,6 @@ __all__ = [
 ]
 
 
-_FOLDS = 3  # of the choice of C; fewer where a class has fewer items
 #: Weight of errors, for codes of so many bits at most; rows of longer ones are longer.
 _COST, _COST_UP_TO = 0.01, 256
 
@@ -108,7 +106,7 @@ def svm_accuracy(
     test_labels: ArrayLike,
     *,
     n_bits: int | None = None,
-    C: float | Sequence[float] = 1.0,
+    C: float = 1.0,
 ) -> Accuracy:
     """Accuracy of a linear one-versus-rest SVM on the bits of codes, as -1 and +1.
 
@@ -124,21 +122,17 @@ def svm_accuracy(
         Integers or strings.
     n_bits : int or None, default=None
         Length of the codes; None means that `train` and `test` are features.
-    C : float or sequence of float, default=1.0
-        Weight of the errors. Of several, the one with the best per-class mean accuracy
-        in three-fold cross-validation on the training part is taken, the smallest if
-        tied.
+    C : float, default=1.0
+        Weight of the errors.
 
     Returns
     -------
     Accuracy
-        The definition names the chosen C.
 
     Raises
     ------
     ArgumentError
-        When there are fewer than two classes to train on, or a class with a single item
-        where C must be chosen.
+        When there are fewer than two classes to train on.
 
     Examples
     --------
@@ -161,13 +155,17 @@ def svm_accuracy(
         )
     if len(np.unique(y)) < 2:
         raise ArgumentError("an SVM needs at least 2 classes to train on, got 1")
-    costs = np.unique(np.asarray(C, dtype=np.float64))
-    if not costs.size or not (costs > 0).all() or not np.isfinite(costs).all():
+    if not 0 < C < np.inf:
         raise ArgumentError(f"C must be above 0 and finite, got {C}")
-    cost = float(costs[0]) if len(costs) == 1 else _best_cost(costs, X, y)
-    predictions = _svm_predictions(X, y, X_test, cost)
+    # LIBLINEAR's one-versus-rest SVM; of two classes one plane tells.
+    classes, numbers = np.unique(y, return_inverse=True)
+    planes = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+    weights = hyperplanes(X, numbers[:, None] == planes, C).astype(np.float32)
+    scores = X_test @ weights[:-1] + weights[-1]
+    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
     what = "features" if n_bits is None else f"{n_bits} bits"
-    return _accuracy(truth, predictions, f"linear SVM on {what}, C={cost:g}")
+    predictions = classes[best.astype(np.intp)]
+    return _accuracy(truth, predictions, f"linear SVM on {what}, C={C:g}")
 
 
 def _matrix(X: ArrayLike, n_bits: int | None) -> Array:
@@ -179,40 +177,6 @@ def _matrix(X: ArrayLike, n_bits: int | None) -> Array:
             "uint8 input may be packed codes: give n_bits, or convert features to float"
         )
     return as_features(X, "features")
-
-
-def _best_cost(costs: Array, X: Array, y: Array) -> float:
-    from sklearn.model_selection import StratifiedKFold
-
-    classes, counts = np.unique(y, return_counts=True)
-    if counts.min() < 2:
-        raise ArgumentError(
-            "choosing C needs at least 2 training items of each class, "
-            f"class {classes[counts.argmin()]} has 1"
-        )
-    n_folds = min(_FOLDS, int(counts.min()))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    parts = list(folds.split(X, y))
-
-    def quality(cost: float) -> float:
-        accuracies = [
-            _accuracy(y[b], _svm_predictions(X[a], y[a], X[b], cost), "")
-            for a, b in parts
-        ]
-        return float(np.mean([accuracy.per_class_mean for accuracy in accuracies]))
-
-    return float(max(costs, key=quality))
-
-
-def _svm_predictions(X: Array, y: Array, X_test: Array, C: float) -> Array:
-    """Predict by LIBLINEAR's one-versus-rest SVM; of two classes one plane tells."""
-    classes, numbers = np.unique(y, return_inverse=True)
-    planes = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-    weights = hyperplanes(X, numbers[:, None] == planes, C).astype(np.float32)
-    scores = X_test @ weights[:-1] + weights[-1]
-    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
-    predictions: Array = classes[best.astype(np.intp)]
-    return predictions
 
 
 def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:

@@ -1,9 +1,6 @@
 """A user's own data -> items: vectors, texts or images, and what belongs to each."""
 
-from typing import TYPE_CHECKING
-
-from fewbits._lazy import lazy_names
-from fewbits.inputs._images import unreadable_named
+from fewbits.inputs._folders import unreadable_named
 from fewbits.inputs._input import Input, Texts, check_several, check_texts
 from fewbits.inputs._objects import (
     are_bytes,
@@ -12,17 +9,9 @@ from fewbits.inputs._objects import (
     as_texts,
     warn_of_index,
 )
+from fewbits.inputs._read import read, read_columns, read_ids, with_beside
+from fewbits.inputs._text_files import strict_json
 from fewbits.inputs._written import hex_codes, packed_codes
-
-if TYPE_CHECKING:
-    from fewbits.inputs._read import read, read_columns, read_ids, with_beside
-else:  # who searches reads no files
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        dict.fromkeys(
-            ("read", "read_columns", "read_ids", "with_beside"), "fewbits.inputs._read"
-        ),
-    )
 
 __all__ = [
     "Input",
@@ -38,6 +27,7 @@ __all__ = [
     "read",
     "read_columns",
     "read_ids",
+    "strict_json",
     "unreadable_named",
     "warn_of_index",
     "with_beside",

@@ -5,23 +5,26 @@ import json
 import os
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import as_column, is_integer, known_names
 from fewbits._extras import missing_extra
+from fewbits._features import SparseRows
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 from fewbits.inputs._csv import as_typed
 from fewbits.inputs._input import Input, Options, checked_vectors
+from fewbits.inputs._streams import kind_of, open_bytes
 from fewbits.inputs._written import checked_codes
 
 #: Whatever NumPy makes of a header that is none: it is written as Python.
@@ -89,27 +92,23 @@ def read_archive(path: Path, options: Options) -> Input:
 
     Files of ann-benchmarks hold ``train``, the items, and ``test``, the queries.
     """
-    name, source = options.array_name(str(path)), str(path)
-    suffix = path.suffix.lower()
-    is_npz = suffix == ".npz"
-    read = {".npz": _read_npz, ".safetensors": _read_safetensors}.get(
-        suffix, _read_hdf5
-    )
+    name, source, suffix = options.array_name(str(path)), str(path), path.suffix.lower()
+    readers = {".npz": _read_npz, ".safetensors": _read_safetensors}
+    read = readers.get(suffix, _read_hdf5)
     try:
-        values, labels, ids = read(path, name, options.label, options.id)
+        chosen, values, labels, ids = read(path, name, options.label, options.id)
     except (FewbitsError, PermissionError):  # which may be a ValueError too
         raise
     except _DAMAGE as error:
         # A damaged archive asks for places before its start; all else is the system's.
         odd = isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}
-        if odd and is_npz:
+        if odd and read is _read_npz:
             raise
         what = "an HDF5 file" if read is _read_hdf5 else f"a {suffix} file of numbers"
         raise ArtefactError(f"{path} is not {what}{_reason(error)}") from error
     if labels is not None:
         labels = as_label_names(labels, f"labels {options.label!r} of {path}")
-    kind = "codes" if options.codes else options.kind
-    items = array_input(values, source, kind)
+    items = array_input(values, source, "codes" if options.codes else options.kind)
     if ids is not None:
         if ids.shape != (len(items),):
             raise ArgumentError(
@@ -117,18 +116,10 @@ def read_archive(path: Path, options: Options) -> Input:
                 f"{ids.shape}"
             )
         ids = new_ids(ids, f"array {options.id!r} of {path}")
-    return Input(
-        items.kind,
-        items.values,
-        labels,
-        source,
-        ids=ids,
-        id=options.id,
-        n_bits=items.n_bits,
-    )
+    return replace(items, column=chosen, labels=labels, ids=ids, id=options.id)
 
 
-_Arrays = tuple[Any, Any, Any]
+_Arrays = tuple[str, Any, Any, Any]
 
 
 def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
@@ -136,14 +127,33 @@ def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
         archive = np.load(opened, allow_pickle=False)
         if isinstance(archive, np.ndarray):
             raise ArtefactError(f"{path} is a single array, no archive; name it .npy")
-        names = archive.files
-        if {"data", "indices", "indptr", "shape"} <= {*names}:
-            raise ArtefactError(
-                f"{path} holds a sparse matrix of SciPy; save X.toarray() as .npy"
-            )
-        chosen = _only_array(path, names, name, beside)
+        chosen = _only_array(path, archive.files, name, beside)
         labels, ids = (None if key is None else archive[key] for key in beside)
-        return archive[chosen], labels, ids
+        return chosen, archive[chosen], labels, ids
+
+
+def is_sparse(path: Path) -> bool:
+    """Return whether a .npz file holds a sparse matrix, as `scipy.sparse.save_npz`."""
+    try:
+        with ZipFile(path) as archive:
+            return {"format.npy", "shape.npy", "data.npy"} <= {*archive.namelist()}
+    except _DAMAGE:  # which `read_archive` says
+        return False
+
+
+def read_sparse(path: Path, kind: str | None) -> Input:
+    """Return the rows of a sparse matrix of SciPy, which stay sparse."""
+    from scipy import sparse
+
+    if kind == "codes":
+        raise ArgumentError(f"{path} holds a sparse matrix, no codes")
+    try:
+        rows = SparseRows(sparse.load_npz(path))
+    except _DAMAGE as error:
+        raise ArtefactError(
+            f"{path} is no sparse matrix of SciPy{_reason(error)}"
+        ) from error
+    return Input("vectors", checked_vectors(rows, str(path)), None, str(path))
 
 
 def _read_safetensors(path: Path, name: str | None, *beside: str | None) -> _Arrays:
@@ -155,8 +165,8 @@ def _read_safetensors(path: Path, name: str | None, *beside: str | None) -> _Arr
             is_short = archive.get_slice(chosen).get_dtype() == "BF16"
             labels, ids = (None if x is None else archive.get_tensor(x) for x in beside)
             if is_short:  # which NumPy has not
-                return _bfloat16(path, chosen), labels, ids
-            return archive.get_tensor(chosen), labels, ids
+                return chosen, _bfloat16(path, chosen), labels, ids
+            return chosen, archive.get_tensor(chosen), labels, ids
     except SafetensorError as error:
         raise ValueError(one_line(error)) from None
 
@@ -199,7 +209,7 @@ def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
         file.visititems(visit)
         chosen = _only_array(path, [*shapes], name, beside, shapes)
         labels, ids = map(values, beside)
-        return values(chosen), labels, ids
+        return chosen, values(chosen), labels, ids
 
 
 def _only_array(
@@ -319,38 +329,48 @@ BESIDE = (".npy", ".txt")
 
 def read_labels(path: Path, source: str) -> NDArray[Any]:
     """Read a label for each item of `source`, or a row of 0 and 1, from a file."""
-    return as_label_names(_beside(path, "label"), f"labels {path.name!r} of {source}")
+    values = read_values(path, "label", BESIDE)
+    return as_label_names(values, f"labels {path.name!r} of {source}")
 
 
 def read_id_file(path: Path, source: str, as_text: bool) -> Any:
     """Read an id for each item of `source`: lines are numbers if all are such."""
-    array, what = _beside(path, "id"), f"{path.name!r} with the ids of {source}"
+    what = f"{path.name!r} with the ids of {source}"
+    array = read_values(path, "id", BESIDE)
     if array.ndim != 1:
         raise ArgumentError(f"{what} holds an array of shape {array.shape}")
     ids = as_column(array)
-    if path.suffix.lower() == ".txt" and not as_text:
+    if kind_of(path) == ".txt" and not as_text:
         numbers = as_typed(ids, dates=False)
         ids = numbers if is_integer(numbers.type) else ids
     return new_ids(ids, what)
 
 
-def _beside(path: Path, what: str) -> NDArray[Any]:
-    suffix, damage = path.suffix.lower(), f"{path} holds no {what}s"
+def read_values(path: Path, what: str, known: Sequence[str]) -> NDArray[Any]:
+    """Read the values of a .npy file, or the lines of a .txt file."""
+    suffix, damage = kind_of(path), f"{path} holds no {what}s"
     if suffix not in BESIDE:
         raise ArgumentError(
-            f"cannot read {what}s from {path}; known are {' and '.join(BESIDE)}, "
-            f"with one {what} for each item"
+            f"cannot read {what}s from {path}; known are {', '.join(known)}, with one "
+            f"{what} for each item"
         )
     if suffix == ".txt":
-        try:
-            text = path.read_text("utf-8").removeprefix("\ufeff").rstrip()
-        except UnicodeDecodeError as error:
-            raise ArtefactError(f"{damage}: {one_line(error)}") from error
-        array: Any = np.array([line.strip() for line in text.split("\n") if text])
-    else:
-        array = load_array(path, damage)
+        with open_bytes(path) as file:
+            return text_lines(file.read(), damage)
+    array = load_array(path, damage)
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file of {what}s")
     if not array.size:
         raise ArtefactError(damage)
     return array
+
+
+def text_lines(content: bytes, damage: str) -> NDArray[np.str_]:
+    """Return the lines of a text without the blanks around them."""
+    try:
+        text = content.decode("utf-8-sig").rstrip()
+    except UnicodeDecodeError as error:
+        raise ArtefactError(f"{damage}: {one_line(error)}") from error
+    if not text:
+        raise ArtefactError(damage)
+    return np.array([line.strip() for line in text.split("\n")])

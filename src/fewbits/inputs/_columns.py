@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from fewbits._arrow import (
     is_text,
     known_names,
     list_matrix,
+    no_column,
     number_matrix,
 )
 from fewbits._ids import new_ids
@@ -58,27 +59,19 @@ _LABELS = {"class", "label", "labels", "target", "y"}
 _COUNTED = 10  # rows from which a count is no chance
 _SHOWN = 40  # characters of a text in a message
 _SKIPPED = 5  # rows in a message
-
-
-#: What items are, by how their columns are read.
-_KINDS: dict[str, Kind] = {
-    "texts": "texts",
-    "vectors": "vectors",
-    "written": "vectors",
-    "numbers": "vectors",
-    "images": "images",
-    "codes": "codes",
-}
-
-
 _READ = ("vectors", "written", "texts")  # each a column of items
 #: What columns of texts may be used as, by what is written in them.
 _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
+_BY_NAME = "by column= (on the command line by --column)"
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """The columns of the items, and how they are read."""
+    """The columns of the items, and how they are read.
+
+    As "vectors", "written" vectors, "numbers" side by side, "texts", "images" or
+    "codes".
+    """
 
     how: str
     places: list[int]
@@ -95,8 +88,10 @@ def read_table(
     if not len(table):
         raise ArgumentError(f"{source} holds no items")
     # Before the items, so that a wrong name is said even where their column is not.
-    label = None if options.label is None else place_of(table, options.label, source)
-    id_ = None if options.id is None else place_of(table, options.id, source)
+    label, id_ = (
+        None if name is None else place_of(table, name, source)
+        for name in (options.label, options.id)
+    )
     kept = [place_of(table, name, source) for name in options.columns or ()]
     auxiliary = [place_of(table, name, source) for name in table.auxiliary]
     apart = {*kept, *auxiliary, label, id_}
@@ -109,34 +104,28 @@ def read_table(
             needed[label] = "label"
         table = _without_blank(table, needed, source, has_ids=id_ is not None)
         choice = _choose(table, options, apart, source)  # may be digits without them
-    values = _items(table, choice, source, folder)
-    n_bits = None
-    if choice.how == "codes":
-        values, n_bits = values
+    values, n_bits = _items(table, choice, source, folder)
     if options.columns is None:
         items = () if choice.how == "texts" else choice.places
         kept = [i for i in range(table.n_columns) if i not in items]
     kept = [i for i in kept if i != id_]
     if not (options.column or options.images or options.codes):
-        choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
-        _warn_of_left_out(table, choice, {*kept, label, id_}, source)
+        told = {*kept, label, id_}
+        _warn_of_left_out(table, choice, [*choice.left_out, *auxiliary], told, source)
     columns = _kept_columns(table, kept, set(choice.places), source)
-    labels = ids = None
     if label is not None:
         columns[table.names[label]] = table.kept(label)
-        labels = _labels(table, label, source)
-    if id_ is not None:
-        ids = _ids(table, id_, source)
     names = tuple(table.names[i] for i in choice.places)
+    is_vectors = choice.how in ("vectors", "written", "numbers")
     return Input(
-        _KINDS[choice.how],
+        "vectors" if is_vectors else cast(Kind, choice.how),
         values,
-        labels,
+        None if label is None else _labels(table, label, source),
         source,
         names=names if choice.how == "numbers" else (),
-        ids=ids,
+        ids=None if id_ is None else _ids(table, id_, source),
         columns=columns,
-        column=names[0] if choice.how in ("texts", "images") else None,
+        column=None if choice.how in ("numbers", "codes") else names[0],
         label=options.label,
         id=options.id,
         likely_id=_likely_id(table, options, source),
@@ -148,9 +137,7 @@ def place_of(table: Table, name: str, source: str) -> int:
     """Return the place of the column of this name."""
     places = table.places(name)
     if not places:
-        raise ArgumentError(
-            f"{source} has no column {name!r}; it has {known_names(table.names)}"
-        )
+        raise ArgumentError(no_column(source, name, table.names))
     if len(places) > 1:
         raise ArgumentError(
             f"{source} has several columns called {name!r}; rename them"
@@ -159,7 +146,6 @@ def place_of(table: Table, name: str, source: str) -> int:
 
 
 def _column_of(table: Table, place: int, source: str) -> str:
-    """Return what a message calls a column."""
     return f"column {table.names[place]!r} of {source}"
 
 
@@ -169,10 +155,9 @@ def _column_of(table: Table, place: int, source: str) -> str:
 def _choose(
     table: Table, options: Options, apart: set[int | None], source: str
 ) -> _Choice:
-    if options.codes is not None:
-        return _Choice("codes", [place_of(table, options.codes, source)])
-    if options.images is not None:
-        return _Choice("images", [place_of(table, options.images, source)])
+    for how in ("codes", "images"):
+        if (name := getattr(options, how)) is not None:
+            return _Choice(how, [place_of(table, name, source)])
     if options.column:
         return _named(table, options.column, source)
     if any(table.places(name) for name in options.names):
@@ -247,73 +232,69 @@ def _only_fitting(
         else:
             group = "null" if str(what) == "null" else "other"
         groups[group].append(i)
-    vectors = groups["vectors"] + groups["written"]
-    if kind == "vectors" and vectors:
+    if kind == "vectors" and groups["vectors"] + groups["written"]:
         groups["texts"] = []
     if kind == "texts" and groups["texts"]:
-        groups["vectors"], groups["written"], vectors = [], [], []
-    fits = sorted(vectors + groups["texts"])
-    numbers = [
-        i
-        for i in sorted(groups["numbers"])
-        if not _ROW_NUMBERS.fullmatch(table.names[i])
-    ]
+        groups["vectors"], groups["written"] = [], []
+    vectors, texts = groups["vectors"] + groups["written"], groups["texts"]
+    fits = sorted(vectors + texts)
+    numbers, data = (
+        [i for i in groups[x] if not _ROW_NUMBERS.fullmatch(table.names[i])]
+        for x in ("numbers", "data")
+    )
     if not fits:
-        return _only_numbers(table, others, groups, numbers, source)
-    mixed = [exceptions(table.column(i), PLAIN_NUMBER) for i in groups["texts"]]
+        for i in groups["codes"]:
+            check_words(table.column(i), _column_of(table, i, source), "")
+        return _only_numbers(table, others, groups["other"], numbers, data, source)
+    mixed = [exceptions(table.column(i), PLAIN_NUMBER) for i in texts]
     if not vectors and mixed[0] and all(mixed):  # a few values make them texts
         row, text, count = mixed[0]
         more = f" and {count - 1} more" * (count > 1)
         raise ArgumentError(
-            f"{_column_of(table, groups['texts'][0], source)} holds numbers but for "
+            f"{_column_of(table, texts[0], source)} holds numbers but for "
             f"{text[:30]!r} in row {row}{more}; mend that, or, if texts are meant, "
-            "name the column by column= (on the command line by --column)"
+            f"name the column {_BY_NAME}"
         )
     names = known_names(table.names[i] for i in fits)
-    ask = "name the items by column= (on the command line by --column)"
     if len(fits) > 1:
+        beside = ", ids by id= and labels by label=" * (len(numbers) > 1)
         raise ArgumentError(
-            f"{source} has {len(fits)} columns of texts or vectors ({names}): {ask}"
-            + ", ids by id= and labels by label=" * (len(numbers) > 1)
+            f"{source} has {len(fits)} columns of texts or vectors ({names}): name the "
+            f"items {_BY_NAME}{beside}"
         )
-    digits = [i for i in groups["data"] if not _ROW_NUMBERS.fullmatch(table.names[i])]
-    counted = [i for i in numbers if not is_flag(table.fields[i].type)] + digits
+    counted = [i for i in numbers if not is_flag(table.fields[i].type)] + data
     if not vectors and len(counted) > 1:
         raise ArgumentError(
             f"{source} has texts in column {names!r} and {len(counted)} columns of "
-            f"numbers: {ask}, or, if the numbers are meant, name that column by label= "
-            "(--label), or leave it out"
+            f"numbers: name the items {_BY_NAME}, or, if the numbers are meant, name "
+            "that column by label= (--label), or leave it out"
         )
     how = next(how for how in _READ if groups[how])
     if how == "texts":
         advice = f"for the images, name their column by images={names!r}"
         check_no_file_names(Texts(table.column(fits[0])[:100].drop_null()), advice)
-    left_out = [i for i in others if i not in fits]
-    return _Choice(how, fits, left_out)
+    return _Choice(how, fits, [i for i in others if i not in fits])
 
 
 def _only_numbers(
     table: Table,
     others: Sequence[int],
-    groups: dict[str, list[int]],
+    odd: list[int],
     numbers: list[int],
+    data: list[int],
     source: str,
 ) -> _Choice:
     """Return columns of numbers where there is nothing else."""
-    for i in groups["codes"]:
-        check_words(table.column(i), _column_of(table, i, source), "")
-    for i in groups["data"]:
-        if not _ROW_NUMBERS.fullmatch(table.names[i]):
-            shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]
-            raise ArgumentError(
-                f"{_column_of(table, i, source)} holds {shown!r} and the like: "
-                "neither texts nor plain numbers nor vectors in brackets; write them "
-                "plainly, or leave the column out; codes are named by codes="
-            )
-    if len(numbers) < 2 or groups["other"]:
+    for i in data:
+        shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]
+        raise ArgumentError(
+            f"{_column_of(table, i, source)} holds {shown!r} and the like: neither "
+            "texts nor plain numbers nor vectors in brackets; write them plainly, or "
+            "leave the column out; codes are named by codes="
+        )
+    if len(numbers) < 2 or odd:
         shown = known_names(
-            f"{table.names[i]} ({table.fields[i].type})"
-            for i in groups["other"] or others
+            f"{table.names[i]} ({table.fields[i].type})" for i in odd or others
         )
         raise ArgumentError(
             f"{source} needs a column of texts, a column of vectors (a list of numbers "
@@ -371,14 +352,18 @@ def _counts_rows(table: Table, place: int) -> bool:
 
 
 def _warn_of_left_out(
-    table: Table, choice: _Choice, kept: set[int | None], source: str
+    table: Table,
+    choice: _Choice,
+    left_out: Sequence[int],
+    told: set[int | None],
+    source: str,
 ) -> None:
     """Warn of columns that are left out, unless it was said already."""
     numbers = choice.how == "numbers"
     names = []
-    for i in choice.left_out:
+    for i in left_out:
         name, kind = table.names[i], table.fields[i].type
-        if i in kept or (numbers and _ROW_NUMBERS.fullmatch(name)):
+        if i in told or (numbers and _ROW_NUMBERS.fullmatch(name)):
             continue
         what = "text" if is_text(kind) else "number" if is_number(kind) else kind
         names.append(f"{name!r} ({what})")
@@ -391,7 +376,10 @@ def _warn_of_left_out(
 # What the columns hold
 
 
-def _items(table: Table, choice: _Choice, source: str, folder: Path | None) -> Any:
+def _items(
+    table: Table, choice: _Choice, source: str, folder: Path | None
+) -> tuple[Any, int | None]:
+    """Return the items, and the number of bits of codes."""
     place = choice.places[0]
     what = _column_of(table, place, source)
     try:
@@ -399,22 +387,22 @@ def _items(table: Table, choice: _Choice, source: str, folder: Path | None) -> A
             fields = [table.fields[i] for i in choice.places]
             columns = map(table.column, choice.places)
             matrix = number_matrix(fields, columns, len(table), source)
-            return checked_vectors(matrix, source)
+            return checked_vectors(matrix, source), None
         if choice.how == "vectors":
-            return checked_vectors(table.vectors(place, what), what)
+            return checked_vectors(table.vectors(place, what), what), None
+        column = table.column(place)
         if choice.how == "codes":
-            return packed_codes(table.column(place), what)
+            return packed_codes(column, what)
     except FeatureError as error:
         raise ArgumentError(str(error)) from None
-    column = table.column(place)
     if choice.how == "written":
-        return checked_vectors(parse_vectors(column, what), what)
+        return checked_vectors(parse_vectors(column, what), what), None
     if choice.how == "images" and not is_text(column.type):
         raise ArgumentError(f"{what} holds {column.type}, not paths of images")
     texts = Texts(column)
     check_texts(texts, what, SKIP_HINT)
     if choice.how == "texts":
-        return texts
+        return texts, None
     paths = [(folder or Path()) / text for text in texts]
     missing = [row for row, path in enumerate(paths) if not os.path.isfile(path)]
     if missing:
@@ -424,7 +412,7 @@ def _items(table: Table, choice: _Choice, source: str, folder: Path | None) -> A
             f"{what} names no file in row {missing[0]}{more}: there is no "
             f"{paths[missing[0]]}{where}"
         )
-    return paths
+    return paths, None
 
 
 def _labels(table: Table, place: int, source: str) -> NDArray[Any]:

@@ -1,17 +1,25 @@
-"""Folders: of images, whose classes are their subfolders, or of files of one table."""
+"""Folders: of images, whose classes are their subfolders, or of files of one table.
+
+Images that cannot be read are named all at once, or left out.
+"""
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import known_names
+from fewbits._images import open_rgb
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FeatureError, one_line
+from fewbits.inputs._input import Input
 from fewbits.inputs._tables import ARROW, PARQUET, is_partition
 from fewbits.inputs._written import IMAGES
 
@@ -22,7 +30,7 @@ UNREAD |= {".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".raf", ".rw2"}
 
 #: Folders that systems leave behind, besides hidden files (``._1.png``, ``.DS_Store``).
 _JUNK = {"__MACOSX", "@eaDir", "$RECYCLE.BIN", "System Volume Information"}
-_NAMED = 3  # at most, in a message
+_NAMED, _FAULTS = 3, 5  # names and faults in a message
 
 
 def table_files(folder: Path) -> list[Path]:
@@ -189,3 +197,66 @@ def _parent(name: str) -> str:
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return ", ".join(map(repr, names[:_NAMED])) + more
+
+
+# Images that cannot be read
+
+
+def without_unreadable(source: Input) -> Input:
+    """Return the images that can be read, and warn of the others.
+
+    Raises
+    ------
+    ArgumentError
+        When these are no images, or none can be read.
+    """
+    if source.kind != "images":
+        raise ArgumentError(
+            f"{source.source} holds {source.kind}, no images: leave out "
+            "skip_unreadable (on the command line --skip-unreadable)"
+        )
+    faults = _faults(source)
+    if not faults:
+        return source
+    told = f"{source.source}: {_told(faults, len(source))}"
+    if len(faults) == len(source):
+        raise ArgumentError(told)
+    warn_user(f"{told}; left out")
+    return source.take(np.setdiff1d(np.arange(len(source)), [*faults]))
+
+
+@contextmanager
+def unreadable_named(source: Input) -> Iterator[None]:
+    """Name all images that cannot be read, where the first one has stopped all."""
+    try:
+        yield
+    except FeatureError as error:
+        several = source.kind == "images" and len(source) > 1
+        faults = _faults(source) if several else {}
+        if not faults:
+            raise
+        raise FeatureError(
+            f"{_told(faults, len(source))}; leave them out by skip_unreadable=True (on "
+            "the command line --skip-unreadable)"
+        ) from error
+
+
+def _faults(source: Input) -> dict[int, str]:
+    """Return why images cannot be read, by their row."""
+
+    def fault(item: Any) -> str | None:
+        try:
+            open_rgb(item)
+        except FeatureError as error:
+            return one_line(error)
+        return None
+
+    with ThreadPoolExecutor() as pool:
+        faults = pool.map(fault, source.values)
+        return {row: text for row, text in enumerate(faults) if text is not None}
+
+
+def _told(faults: dict[int, str], n: int) -> str:
+    shown = "; ".join([*faults.values()][:_FAULTS])
+    more = f"; and {len(faults) - _FAULTS:,} more" * (len(faults) > _FAULTS)
+    return f"{len(faults):,} of {n:,} images cannot be read: {shown}{more}"

@@ -159,7 +159,7 @@ class Input:
     columns : mapping of str to pyarrow.ChunkedArray, default={}
         Other columns of the table.
     column, label, id : str, default=None
-        Names of the columns of items (but not of vectors), labels and ids.
+        Names of the columns of items (texts, images, lists), labels and ids.
     likely_id : str, default=None
         Where no ids were asked for, the column called ``id``, if it could give them.
     n_bits : int, default=None
@@ -191,20 +191,7 @@ class Input:
         return np.array(self.values, dtype, copy=copy)
 
     def sample(self, n_rows: int, random_state: int | None = 0) -> Self:
-        """Return items drawn at random with their labels, to learn from.
-
-        Parameters
-        ----------
-        n_rows : int
-            How many; all of them where there are no more.
-        random_state : int, default=0
-            Seeds the drawing.
-
-        Returns
-        -------
-        Input
-            In the order of the file, without ids.
-        """
+        """Return some items drawn at random, or all, with labels but no ids."""
         if check_count(n_rows, "the number of rows") >= len(self):
             return self
         drawn = np.random.default_rng(random_state).choice(

@@ -5,46 +5,49 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
-
-import numpy as np
 
 from fewbits._arrow import by_name
 from fewbits._checks import check_choice
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
-from fewbits.errors import ArgumentError, ArtefactError, one_line
+from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import (
     BESIDE,
     BINARY,
     array_input,
+    is_sparse,
     load_array,
     read_archive,
     read_binary,
     read_id_file,
     read_labels,
     read_npy,
+    read_sparse,
     read_texmex,
+    read_values,
+    text_lines,
 )
 from fewbits.inputs._columns import place_of, read_table
 from fewbits.inputs._csv import has_names, read_csv, table_width
-from fewbits.inputs._folders import find_images, is_image, table_files
-from fewbits.inputs._images import without_unreadable
+from fewbits.inputs._folders import (
+    find_images,
+    is_image,
+    table_files,
+    without_unreadable,
+)
 from fewbits.inputs._input import Input, Options
 from fewbits.inputs._objects import read_object
 from fewbits.inputs._streams import (
     HEAD,
     check_known,
-    decompressed,
-    in_utf_8,
     is_compressed,
-    is_utf_16,
     kind_of,
     open_bytes,
-    peekable,
+    plain_bytes,
     standard_input,
 )
 from fewbits.inputs._tables import (
@@ -94,7 +97,8 @@ def read(
         by its ending:
 
         - ``.npy``, ``.npz``, ``.safetensors``, ``.fvecs``, ``.bvecs``, ``.ivecs``,
-          ``.fbin``, ``.u8bin``, ``.i8bin``, ``.hdf5`` (extra ``hdf5``): vectors;
+          ``.fbin``, ``.u8bin``, ``.i8bin``, ``.hdf5`` (extra ``hdf5``): vectors; a
+          .npz of `scipy.sparse.save_npz` stays sparse;
         - ``.parquet``, ``.arrow``, ``.feather`` (files and streams), ``.csv``,
           ``.tsv``, ``.jsonl``, ``.json`` (a list of objects): a table, with a column
           of vectors or texts, or nothing but columns of numbers;
@@ -300,19 +304,17 @@ def _read(source: Any, options: Options) -> Input:
         options.refuse_columns(str(path), hint)
         return Input("images", *find_images(path), str(path))
     kind = kind_of(path)
-    reader = READERS.get(kind)
-    if is_compressed(path) and kind not in _STREAMED:
-        reader = None
     nameless = not kind or not path.is_file()  # /dev/stdin may be a file
     if nameless and kind not in _STREAMED:
         with path.open("rb") as file:
             return _read_pipe(file, options, str(path))
-    if reader is None:
+    known = FILES | IMAGES | _STREAMED
+    if kind not in (_STREAMED if is_compressed(path) else known):
         raise ArgumentError(
             f"cannot tell what {path} holds; known are a folder of images or of "
-            f"Parquet files and {', '.join(sorted(READERS))}"
+            f"Parquet files and {', '.join(sorted(known))}"
         )
-    return reader(path, options)
+    return _read_file(path, options)
 
 
 def _check_readable(path: Path) -> None:
@@ -354,49 +356,29 @@ def _open_table(path: Path, options: Options) -> Table:
         return Table.of(read_rows(file, str(path)))
 
 
-def _table_file(path: Path, options: Options) -> Input:
-    table = _open_table(path, options)
-    return read_table(table, options, str(path), path.parent)
-
-
-def _lines_file(path: Path, options: Options) -> Input:
-    with open_bytes(path) as file, peekable(file) as lines:
-        if has_word_vectors(lines.peek(HEAD)):
-            return read_table(word_vectors(lines, str(path)), options, str(path))
-        return _with_files_beside(
-            path, options, lambda: read_lines(lines, str(path), options.kind)
-        )
-
-
-def _array_file(path: Path, options: Options) -> Input:
-    kind = kind_of(path)
-    read_array = read_npy if kind == ".npy" else read_texmex
-    if kind in BINARY:
-        read_array = read_binary
-    return _with_files_beside(
-        path, options, lambda: array_input(read_array(path), str(path), options.kind)
-    )
-
-
-def _image_file(path: Path, options: Options) -> Input:
-    options.refuse_columns(str(path))
-    return Input("images", [path], None, str(path))
-
-
-def _with_files_beside(
-    path: Path, options: Options, reader: Callable[[], Input]
-) -> Input:
-    """Read a file without columns, and its labels and ids from others."""
-    beside = {"label": options.label, "id": options.id}
-    files = {option: Path(name) for option, name in beside.items() if name is not None}
-    for file in files.values():
-        if file.suffix in BESIDE and not file.exists():
-            raise FileNotFoundError(f"there is no {file}")
-    files = {option: file for option, file in files.items() if file.is_file()}
-    hint = f"; labels and ids may lie in a file of their own, {' or '.join(BESIDE)}"
-    others = {option: None for option in files}
-    replace(options, **others).refuse_columns(str(path), hint)  # type: ignore[arg-type]
-    items, source = reader(), str(path)
+def _read_file(path: Path, options: Options) -> Input:
+    kind, source = kind_of(path), str(path)
+    if kind in IMAGES:
+        options.refuse_columns(source)
+        return Input("images", [path], None, source)
+    if kind in _TABLES:
+        return read_table(_open_table(path, options), options, source, path.parent)
+    if kind in _ARCHIVES and not is_sparse(path):
+        return read_archive(path, options)
+    if kind not in _LINES:
+        files = _files_beside(path, options)
+        if kind in _ARCHIVES:
+            items = read_sparse(path, options.kind)
+        else:
+            read_array = read_npy if kind == ".npy" else read_texmex
+            array = (read_binary if kind in BINARY else read_array)(path)
+            items = array_input(array, source, options.kind)
+    else:
+        with open_bytes(path) as lines:
+            if has_word_vectors(lines.peek(HEAD)):
+                return read_table(word_vectors(lines, source), options, source)
+            files = _files_beside(path, options)
+            items = read_lines(lines, source, options.kind)
     if "label" in files:
         items = replace(items, labels=read_labels(files["label"], source))
     if "id" in files:
@@ -405,26 +387,29 @@ def _with_files_beside(
     return items
 
 
+def _files_beside(path: Path, options: Options) -> dict[str, Path]:
+    """Return the files of labels and ids beside one that has no columns."""
+    beside = {"label": options.label, "id": options.id}
+    files = {option: Path(name) for option, name in beside.items() if name is not None}
+    for file in files.values():
+        if file.suffix in BESIDE and not file.exists():
+            raise FileNotFoundError(f"there is no {file}")
+    files = {option: file for option, file in files.items() if file.is_file()}
+    hint = f"; labels and ids may lie in a file of their own, {' or '.join(BESIDE)}"
+    others: dict[str, Any] = dict.fromkeys(files)
+    replace(options, **others).refuse_columns(str(path), hint)
+    return files
+
+
+_LINES = {".txt", ".vec"}
 _TABLES = PARQUET | ARROW | {".csv", ".tsv", ".jsonl", ".ndjson", ".json"}
+_ARCHIVES = {".npz", ".hdf5", ".h5", ".safetensors"}
 #: Kinds that can be read from a stream, and so from a compressed file.
-_STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt", ".vec"}
-READERS: dict[str, Callable[[Path, Options], Input]] = {
-    **dict.fromkeys((".npy", ".fvecs", ".bvecs", ".ivecs", *BINARY), _array_file),
-    **dict.fromkeys((".npz", ".hdf5", ".h5", ".safetensors"), read_archive),
-    **dict.fromkeys((".txt", ".vec"), _lines_file),
-    **dict.fromkeys(_TABLES, _table_file),
-    **dict.fromkeys(IMAGES, _image_file),
-}
+_STREAMED = _LINES | {".csv", ".tsv", ".jsonl", ".ndjson", ".json"}
 
 
 # Pipes, by their first bytes
 
-_COMPRESSED = {
-    b"\x1f\x8b": ".gz",
-    b"\x28\xb5\x2f\xfd": ".zst",
-    b"\xfd7zXZ\0": ".xz",
-    **{f"BZh{level}1AY".encode(): ".bz2" for level in range(1, 10)},
-}
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 _JSON_ROWS = re.compile(rb"\s*\[\s*\{")
 
@@ -436,51 +421,32 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
     for a column, or names one that a collection was learnt from; anything else is a
     text per line.
     """
-    with peekable(raw) as file:
+    with plain_bytes(raw, source) as file:
         head = file.peek(HEAD)
-        for magic, suffix in _COMPRESSED.items():
-            if head.startswith(magic):
-                with decompressed(file, suffix, source) as plain:
-                    return _read_pipe(plain, options, source)
-        if is_utf_16(head):
-            return _read_pipe(in_utf_8(file, source), options, source)
         if head.startswith(b"\x93NUMPY"):
             options.refuse_columns(source)
             content = io.BytesIO(file.read())
             array = load_array(content, f"{source} is not an array of numbers")
             return array_input(array, source, options.kind)
-        if (table := _piped_table(file, head, source)) is not None:
-            return read_table(table, options, source)
-        if has_word_vectors(head):
-            return read_table(word_vectors(file, source), options, source)
-        if options.named() or has_names(head, options.names):
+        table = _piped_table(file, source)
+        if table is None and has_word_vectors(head):
+            table = word_vectors(file, source)
+        if table is None and (options.named() or has_names(head, options.names)):
             table = Table.of(read_csv(file, source, options))
+        if table is not None:
             return read_table(table, options, source)
         _check_lines(head, source)
         return read_lines(file, source, options.kind)
 
 
-def _piped_table(file: IO[bytes], head: bytes, source: str) -> Table | None:
+def _piped_table(file: io.BufferedReader, source: str) -> Table | None:
     """Return the table of Parquet, Arrow or JSON; None of what may be CSV."""
+    head = file.peek(HEAD)
     if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
         return Table.of(_arrow_table(file.read(), source))
     if _JSON_ROWS.match(head.removeprefix(b"\xef\xbb\xbf")):
         return Table.of(read_json(file, source))
     return Table.of(read_json_lines(file, source)) if _is_json(head) else None
-
-
-def _table_pipe(raw: IO[bytes], options: Options, source: str) -> Table:
-    """Return what is sure to be a table: what is nothing else is CSV."""
-    with peekable(raw) as file:
-        head = file.peek(HEAD)
-        for magic, suffix in _COMPRESSED.items():
-            if head.startswith(magic):
-                with decompressed(file, suffix, source) as plain:
-                    return _table_pipe(plain, options, source)
-        if is_utf_16(head):
-            return _table_pipe(in_utf_8(file, source), options, source)
-        table = _piped_table(file, head, source)
-        return Table.of(read_csv(file, source, options)) if table is None else table
 
 
 def _arrow_table(content: bytes, source: str) -> Any:
@@ -531,7 +497,7 @@ def _check_lines(head: bytes, source: str) -> None:
 
 
 def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
-    """Read the columns of a table as they are, none of which need be items.
+    """Return the columns of a table file as they are, as an Arrow table.
 
     Parameters
     ----------
@@ -539,21 +505,16 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
         A table, as `read` takes them; ``-`` is standard input.
     as_text : sequence of str, default=()
         As of `read`.
-
-    Returns
-    -------
-    pyarrow.Table
-
-    Raises
-    ------
-    ArgumentError
-        When the file is none.
     """
     import pyarrow as pa
 
     path, options = Path(source), Options(as_text=tuple(as_text))
     if str(source) == "-":
-        table = _table_pipe(standard_input(), options, "standard input")
+        what = "standard input"
+        with plain_bytes(standard_input(), what) as file:
+            table = _piped_table(file, what)
+            if table is None:
+                table = Table.of(read_csv(file, what, options))
     elif kind_of(path) not in _TABLES:
         raise ArgumentError(
             f"{path} is no table; known are {', '.join(sorted(_TABLES))}"
@@ -565,7 +526,7 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
 
 
 def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
-    """Read ids from a file, in its order.
+    """Return the ids in a file, in its order.
 
     Parameters
     ----------
@@ -576,51 +537,28 @@ def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
         Of a table.
     texts : bool
         Whether ids are texts. Lines are whole numbers otherwise.
-
-    Raises
-    ------
-    ArgumentError
-        When the file is of another kind, holds nothing, or a line is no whole number.
-    ArtefactError
-        When the file is not what its name says.
     """
-    path = Path(source)
+    path, damage = Path(source), f"{source} holds no ids"
     kind = ".txt" if source == "-" else kind_of(path)
-    if kind in ("", ".txt"):
-        ids = _lines_of_ids(source, texts)
-    elif kind == ".npy":
-        array = load_array(path, f"{path} holds no ids")
-        if not isinstance(array, np.ndarray) or array.ndim != 1:
-            raise ArgumentError(f"{path} must hold a list of ids")
-        ids = array.tolist()
-    elif kind not in _TABLES:
-        raise ArgumentError(
-            f"cannot read ids from {path}; known are .txt, .npy, "
-            f"{', '.join(sorted(_TABLES))}"
-        )
-    elif column is None:
-        raise ArgumentError(f"name the column of {path} with the ids by --column")
-    else:
+    if kind in _TABLES:
+        if column is None:
+            raise ArgumentError(f"name the column of {path} with the ids by --column")
         options = Options(id=column, as_text=(column,) if texts else ())
         table = _open_table(path, options)
-        ids = table.column(place_of(table, column, source)).to_pylist()
-    if not ids:
-        raise ArgumentError(f"{source} holds no ids")
-    return ids
-
-
-def _lines_of_ids(source: str, texts: bool) -> list[Any]:
+        ids: list[Any] = table.column(place_of(table, column, source)).to_pylist()
+        if not ids:
+            raise ArgumentError(damage)
+        return ids
     if source == "-":
-        content = standard_input().read()
+        values: Any = text_lines(standard_input().read(), damage)
+    elif not kind:
+        values = text_lines(path.read_bytes(), damage)
     else:
-        with open_bytes(Path(source)) as file:
-            content = file.read()
-    try:
-        lines = content.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise ArtefactError(f"{source} holds no ids: {one_line(error)}") from error
-    ids = [line.strip() for line in lines if line.strip()]
-    if texts:
+        values = read_values(path, "id", (".txt", ".npy", *sorted(_TABLES)))
+    if values.ndim != 1:
+        raise ArgumentError(f"{path} must hold a list of ids")
+    ids = [value for value in values.tolist() if value != ""]
+    if texts or kind == ".npy":
         return ids
     for text in ids:
         if not (text.isascii() and text.isdecimal()):

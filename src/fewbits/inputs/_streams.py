@@ -1,8 +1,10 @@
 """Bytes of files, compressed ones too, of pipes and of standard input."""
 
+import bz2
 import gzip
 import io
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -14,8 +16,13 @@ from fewbits._warnings import warn_user
 from fewbits.errors import ArtefactError, MissingExtraError
 
 HEAD = 1 << 16  #: Bytes by which a format is recognised.
-#: Endings of compressed files, which follow the ending of the format.
-COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
+#: Endings of compressed files, which follow that of the format, and their first bytes.
+COMPRESSED = {
+    ".gz": rb"\x1f\x8b",
+    ".zst": rb"\x28\xb5\x2f\xfd",
+    ".bz2": rb"BZh[1-9]1AY",
+    ".xz": rb"\xfd7zXZ\0",
+}
 _UTF_16 = b"\xff\xfe", b"\xfe\xff"
 #: What files begin with that are often saved as .csv or .txt by mistake.
 _OTHERS = {
@@ -48,53 +55,49 @@ def is_compressed(path: Path) -> bool:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file of text and decompress what it holds; UTF-16 becomes UTF-8.
-
-    Raises
-    ------
-    ArtefactError
-        When a compressed file is damaged or cut off.
-    """
+def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a file of text, decompressed by its ending; UTF-16 becomes UTF-8."""
     with (
         path.open("rb") as file,
-        decompressed(file, path.suffix.lower(), str(path)) as plain,
-        peekable(plain) as text,
+        plain_bytes(file, str(path), path.suffix.lower()) as plain,
     ):
-        yield in_utf_8(text, str(path)) if is_utf_16(text.peek(2)) else text
-
-
-def is_utf_16(head: bytes) -> bool:
-    """Return whether a text begins as Excel and PowerShell save "Unicode"."""
-    return head.startswith(_UTF_16)
-
-
-def in_utf_8(file: IO[bytes], source: str) -> IO[bytes]:
-    """Return a text in UTF-16 as one in UTF-8.
-
-    Raises
-    ------
-    ArtefactError
-        When it is no UTF-16.
-    """
-    try:
-        return io.BytesIO(file.read().decode("utf-16").encode())
-    except UnicodeError as error:
-        raise ArtefactError(f"{source} is not UTF-16: {error}") from None
+        yield plain
 
 
 @contextmanager
-def decompressed(file: IO[bytes], suffix: str, source: str) -> Iterator[IO[bytes]]:
-    """Decompress what a file holds, by its ending; others come as they are."""
-    try:
-        yield _plain(file, suffix)
-    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-        raise ArtefactError(f"{source} is damaged: {error}") from error
-    except OSError as error:
-        # Arrow says of a damaged zstd stream no more than that.
-        if error.errno is None and suffix in COMPRESSED:
+def plain_bytes(
+    raw: IO[bytes], source: str, ending: str | None = None
+) -> Iterator[io.BufferedReader]:
+    """Decompress what a file holds, by its ending, or by its first bytes for None.
+
+    UTF-16, as Excel and PowerShell save "Unicode", becomes UTF-8.
+
+    Raises
+    ------
+    ArtefactError
+        When compressed bytes are damaged or cut off, or it is no UTF-16.
+    """
+    with peekable(raw) as file:
+        head = file.peek(HEAD)
+        if ending is None:
+            kinds = (x for x, first in COMPRESSED.items() if re.match(first, head))
+            ending = next(kinds, "")
+        try:
+            if ending in COMPRESSED:
+                with plain_bytes(_decompressed(file, ending), source, "") as plain:
+                    yield plain
+            elif head.startswith(_UTF_16):
+                with peekable(_in_utf_8(file, source)) as text:
+                    yield text
+            else:
+                yield file
+        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
             raise ArtefactError(f"{source} is damaged: {error}") from error
-        raise
+        except OSError as error:
+            # Arrow says of a damaged zstd stream no more than that.
+            if error.errno is None and ending in COMPRESSED:
+                raise ArtefactError(f"{source} is damaged: {error}") from error
+            raise
 
 
 @contextmanager
@@ -134,25 +137,27 @@ def warn_of_blank_lines(skipped: int, source: str) -> None:
         )
 
 
-def _plain(file: IO[bytes], suffix: str) -> IO[bytes]:
-    kind = COMPRESSED.get(suffix)
-    if kind == "gzip":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
-    if kind == "bzip2":
-        import bz2
+def _in_utf_8(file: IO[bytes], source: str) -> IO[bytes]:
+    try:
+        return io.BytesIO(file.read().decode("utf-16").encode())
+    except UnicodeError as error:
+        raise ArtefactError(f"{source} is not UTF-16: {error}") from None
 
+
+def _decompressed(file: IO[bytes], ending: str) -> IO[bytes]:
+    if ending == ".gz":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
+    if ending == ".bz2":
         return cast(IO[bytes], bz2.BZ2File(file))
-    if kind == "xz":
+    if ending == ".xz":
         return cast(IO[bytes], lzma.LZMAFile(file))
-    if kind is None:
-        return file
     import pyarrow as pa
 
     if not pa.Codec.is_available("zstd"):
         raise MissingExtraError("this pyarrow was built without zstd")
     borrowed = pa.PythonFile(_Borrowed(file), mode="r")
     opened: Any = pa.CompressedInputStream(borrowed, "zstd")
-    return io.BufferedReader(opened)
+    return opened  # type: ignore[no-any-return]
 
 
 class _Borrowed:

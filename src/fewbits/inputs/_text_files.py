@@ -7,6 +7,7 @@ import math
 import re
 from array import array
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import IO, Any
 
 import numpy as np
@@ -175,8 +176,9 @@ def _cut(line: bytes, width: int) -> tuple[bytes, list[bytes]]:
 
 # A JSON object on each line
 
-#: What a number too large for a float is written with: 1e400, or 309 digits.
-_LONG_EXPONENT = re.compile(r"[eE]\+?\d{3}|\d{300}")
+#: What a float may not hold, or not exactly: 1e400, 309 digits, 9007199254740993.0.
+_LARGE = re.compile(r"[eE]\+?\d{3}|\d{300}|\d{16}\.0")
+_WHOLE = re.compile(r"-?\d{16,}\.0+")
 
 _Row = dict[str, Any]
 
@@ -220,8 +222,7 @@ def read_json(file: IO[bytes], source: str) -> Any:
     if not content.lstrip().startswith(b"["):
         return read_json_lines(io.BytesIO(content), source)
     try:
-        text = content.decode()
-        rows = json.loads(text, object_pairs_hook=_unique, parse_float=_finite)
+        rows = strict_json(content.decode())
     except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{source} is not JSON: {one_line(error)}") from None
     for row, value in enumerate(rows):
@@ -239,9 +240,7 @@ def read_json(file: IO[bytes], source: str) -> Any:
 def _object(line: bytes, number: int, source: str) -> _Row:
     """Return the object on a line, which has keys: else it were a row of nothing."""
     try:
-        text = line.removeprefix(codecs.BOM_UTF8).decode()
-        strict = _finite if _LONG_EXPONENT.search(text) else None  # it is slower
-        row = json.loads(text, object_pairs_hook=_unique, parse_float=strict)
+        row = strict_json(line.removeprefix(codecs.BOM_UTF8).decode())
     except (ValueError, RecursionError) as error:
         hint = ""
         if number == 1 and line.lstrip().startswith(b"["):
@@ -260,11 +259,25 @@ def _object(line: bytes, number: int, source: str) -> _Row:
     return row
 
 
-def _finite(text: str) -> float:
-    """Return a number; what no float holds would become infinity."""
+def strict_json(text: str) -> Any:
+    """Return the value of JSON; raise ValueError where Python would change it.
+
+    It keeps the last of equal keys, and the nearest of numbers that no float holds.
+    """
+    exact = _exact if _LARGE.search(text) else None  # it is slower
+    return json.loads(text, object_pairs_hook=_unique, parse_float=exact)
+
+
+def _exact(text: str) -> float:
+    """Return a number; refuse what would become infinity, or another whole number."""
     number = float(text)
     if math.isinf(number):
         raise ValueError(f"{text[:20]} is too large for a float of 64 bits")
+    if _WHOLE.fullmatch(text) and Decimal(text) != Decimal(number):
+        raise ValueError(
+            f"{text[:20]} is no float of 64 bits (the nearest is {number:.0f}): write "
+            "it without a point, or as a text"
+        )
     return number
 
 

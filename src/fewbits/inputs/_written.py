@@ -255,13 +255,7 @@ def packed_codes(column: Any, what: str) -> tuple[NDArray[np.uint8], int]:
 
 
 def hex_codes(texts: Iterable[str], n_bits: int) -> NDArray[np.uint8]:
-    """Return the codes that hexadecimal digits stand for, uint8 of shape (n, n_bytes).
-
-    Raises
-    ------
-    CodeError
-        When one has other letters, or is of another length.
-    """
+    """Return the packed codes that hexadecimal digits stand for."""
     size = n_bytes(n_bits)
     codes = []
     for text in texts:

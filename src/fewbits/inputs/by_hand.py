@@ -1,12 +1,12 @@
 """Files of JSON that people write by hand: trees of classes, and names of bits."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, one_line
+from fewbits.inputs._text_files import strict_json
 
 __all__ = ["read_names", "read_tree"]
 
@@ -58,31 +58,15 @@ def read_names(path: str | Path) -> dict[int, tuple[str | None, str | None]]:
     return {int(bit): (zeros, ones) for bit, (zeros, ones) in names.items()}
 
 
-class _TwiceError(Exception):
-    """A key that an object has twice."""
-
-
 def _read(
     path: str | Path, what: str, fits: Callable[[str, Any], bool]
 ) -> dict[str, Any]:
     """Return the object in a file when each of its entries fits."""
-    wrong = ArgumentError(f"{path} holds no {what}")
+    wrong = f"{path} holds no {what}"
     try:
-        content = json.loads(Path(path).read_text("utf-8"), object_pairs_hook=_once)
-    except _TwiceError as twice:
-        raise ArgumentError(f"{path} has {twice} twice") from None
-    except ValueError:
-        raise wrong from None
+        content = strict_json(Path(path).read_text("utf-8"))
+    except ValueError as error:
+        raise ArgumentError(f"{wrong}: {one_line(error)}") from None
     if not isinstance(content, dict) or not all(fits(*e) for e in content.items()):
-        raise wrong
-    return content
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; Python would silently keep the last of equal keys."""
-    content: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in content:
-            raise _TwiceError(repr(key))
-        content[key] = value
+        raise ArgumentError(wrong)
     return content

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count, check_rate, generator, whole_number
+from fewbits._checks import check_count, check_rate, whole_number
 from fewbits._labels import as_classes
 from fewbits._repr import one_line
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, DistanceArray
 from fewbits.codes import (
     as_codes,
@@ -23,6 +24,7 @@ from fewbits.errors import ArgumentError, CodeError
 FloatArray = NDArray[np.float64]
 
 _CUBE_BITS = 20  # of codes that can all be looked at, a million
+_SAMPLE = 1000  # items whose groups are left out
 _QUERIES = 64  # whose distances to everything are held at once
 
 
@@ -150,15 +152,13 @@ def predicted_region(
 
     Parameters
     ----------
-    class_codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-        Packed; codes that occur twice count once.
-    n_bits : int
-        Length of the codes.
+    class_codes, n_bits
+        As in `acceptance_region`.
     rate : float
         Share of random codes that may be accepted, between 0 and 1.
     ones : array-like of shape (n_bits,), default=None
-        Probability of a 1 for each bit of a random code; the shares of ones in known
-        items are nearer to the truth than equally likely codes, for which None stands.
+        As in `acceptance_region`; the shares of ones in known items are nearer to the
+        truth than equally likely codes.
 
     Returns
     -------
@@ -276,17 +276,12 @@ def _ball_volumes(flips: FloatArray) -> FloatArray:
 
 
 def novelty_radius(
-    codes: CodeArray,
-    groups: ArrayLike,
-    *,
-    coverage: float = 0.95,
-    n_samples: int = 1000,
-    random_state: int = 0,
+    codes: CodeArray, groups: ArrayLike, *, coverage: float = 0.95
 ) -> int:
     """Return the Hamming radius beyond which a query counts as unknown.
 
-    For each sampled item its own group is left out, and the distance to its nearest
-    neighbour elsewhere is noted. The returned radius covers the share
+    For each of 1,000 items at most its own group is left out, and the distance to its
+    nearest neighbour elsewhere is noted. The returned radius covers the share
     `coverage` of them. A query with no code within it is farther from the collection
     than almost any group of the collection is from the rest, so it is unknown.
 
@@ -298,9 +293,6 @@ def novelty_radius(
         Fine classes, such as categories of a hierarchy; at least two.
     coverage : float, default=0.95
         Share of the sampled items that must lie within the radius, between 0 and 1.
-    n_samples : int, default=1000
-        Items to try, or all if there are fewer.
-    random_state : int, default=0
 
     Returns
     -------
@@ -324,11 +316,10 @@ def novelty_radius(
     if len(classes) < 2:
         raise ArgumentError(f"need at least 2 groups, got {len(classes)}")
     check_rate(coverage, "coverage")
-    rng = generator(random_state)
-    chosen = rng.permutation(len(codes))[: check_count(n_samples, "n_samples")]
+    sample = np.random.default_rng(0).permutation(len(codes))[:_SAMPLE]
     nearest = []
-    for start in range(0, len(chosen), _QUERIES):
-        rows = chosen[start : start + _QUERIES]
+    for span in spans(len(sample), _QUERIES):
+        rows = sample[span]
         distances = hamming_distances(codes[rows], codes)
         distances[numbers[rows, None] == numbers] = 8 * codes.shape[1]
         nearest.append(distances.min(axis=1))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fewbits._files import atomic_write
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
-from fewbits.report._document import COLOURS, DRAWINGS
+from fewbits.report._document import DRAWINGS
 from fewbits.report.html import Html, element
 
 _FONT = "svg { font-family: system-ui, sans-serif; background: var(--card); }"
@@ -59,7 +59,7 @@ class Drawing:
         is_file = Path(path).is_file() or not Path(path).exists()  # no device or pipe
         if is_file and Path(path).suffix.lower() != ".svg":
             raise ArgumentError(f"drawings are written to a .svg file, got {path}")
-        style = element("style", Html(f"{COLOURS}{DRAWINGS}{_FONT}"))
+        style = element("style", Html(f"{DRAWINGS}{_FONT}"))
         size = {"width": self.width, "height": self.height}
         source = _FORBIDDEN.sub("\ufffd", self._element(style, *self.parts, **size))
         with atomic_write(path) as file:

@@ -109,32 +109,26 @@ def write_page(
     True
     """
     check_choice(kind, "kind", _KINDS)
+    n_bits, n_codes = report.n_bits, report.n_codes
+    sized = {"items": items, "captions": captions, "classes": classes}
     widths = {"extreme items": len(extremes.ones.rows)}
-    if ranking is not None:
-        widths["a ranking"] = len(ranking.order)
+    widths |= {} if ranking is None else {"a ranking": len(ranking.order)}
     for name, width in widths.items():
-        if width != report.n_bits:
+        if width != n_bits:
             raise ArgumentError(
-                f"the report is about {report.n_bits} bits, but there are {name} of "
-                f"{width}"
+                f"the report is about {n_bits} bits, but there are {name} of {width}"
             )
-    if max(side.rows.max() for side in extremes) >= report.n_codes:
-        raise ArgumentError("the extreme items are of a larger collection")
-    for code_map in maps:
-        if not len(code_map.rows):
-            raise ArgumentError("need a map of at least one item, got none")
-        if code_map.rows.max() >= report.n_codes:
-            raise ArgumentError("the map is of a larger collection")
-    for name, values in (
-        ("items", items),
-        ("captions", captions),
-        ("classes", classes),
-    ):
-        if values is not None and len(values) != report.n_codes:
+    for name, values in sized.items():
+        if values is not None and len(values) != n_codes:
             raise ArgumentError(
-                f"the report is about {report.n_codes} items, but there are "
-                f"{len(values)} {name}"
+                f"the report is about {n_codes} items, but there are {len(values)} "
+                f"{name}"
             )
+    if not all(len(code_map.rows) for code_map in maps):
+        raise ArgumentError("need a map of at least one item, got none")
+    for name, parts in (("extreme items are", extremes), ("map is", maps)):
+        if any(part.rows.max() >= n_codes for part in parts):
+            raise ArgumentError(f"the {name} of a larger collection")
     first = check_bits(by_hand or (), report.n_bits)
     first = first if bits is None else check_bits(bits, report.n_bits)
     shown = list(dict.fromkeys(first))

@@ -6,16 +6,15 @@ application for a server of your own.
 
 from fewbits.server._app import create_app
 from fewbits.server._run import run, uvicorn_config
-from fewbits.server._service import Current, Served, served
+from fewbits.server._service import Current, View
 from fewbits.server._settings import Settings, read_token
 
 __all__ = [
     "Current",
-    "Served",
     "Settings",
+    "View",
     "create_app",
     "read_token",
     "run",
-    "served",
     "uvicorn_config",
 ]

@@ -1,34 +1,28 @@
 """The application: routes, the page, and the description of both."""
 
-import json
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from fastapi import FastAPI, Request, Response
-from fastapi.routing import APIRoute
-from pydantic.json_schema import models_json_schema
-from starlette.routing import Match, Mount
+from fastapi import FastAPI
+from starlette.routing import Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from fewbits._version import __version__
-from fewbits.client.wire import JSON
 from fewbits.collection import Collection
-from fewbits.server._bodies import PLACE, Body
-from fewbits.server._errors import EXPECTED, add_handlers, answer_to
+from fewbits.server._errors import add_handlers
 from fewbits.server._guard import Guard
+from fewbits.server._routing import describe
 from fewbits.server._service import Live, Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
+from fewbits.server.routes._search import search
 
 FOLDER = Path(__file__).parent / "explorer"
 #: What is never a file of the page: a wrong method there is told by the route.
 _ROUTES = ("/v1/", "/metrics", "/openapi.json")
-_REFUSED = 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429
-_STATUSES = *_REFUSED, 500, 501, 503, 507
 
 
 def create_app(
@@ -80,18 +74,12 @@ def create_app(
     )
     app.state.settings, app.state.service = settings, service
     add_handlers(app, ROUTERS)
+    # Solving the dependencies of a route takes FastAPI longer than a search of a
+    # hundred thousand codes.
+    app.router.routes.insert(0, Route("/v1/search", search, methods=["POST"]))
     for router in ROUTERS:
         app.include_router(router)
-    describe = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            _complete(describe())
-        assert app.openapi_schema is not None
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
-    app.add_middleware(_Direct, path="/v1/search")
+    app.openapi = partial(describe, app)  # type: ignore[method-assign]
     app.add_middleware(
         Guard,
         settings=settings,
@@ -113,61 +101,3 @@ class _Page(Mount):
         if str(scope.get("path", "")).startswith(_ROUTES):
             return Match.NONE, {}
         return super().matches(scope)
-
-
-class _Direct:
-    """ASGI middleware that calls one endpoint without routing and dependencies.
-
-    Finding a route and solving its dependencies takes FastAPI longer than a search of a
-    hundred thousand codes. The endpoint takes the request alone, by POST.
-    """
-
-    def __init__(self, app: Any, path: str) -> None:
-        self._app, self._path = app, path
-        routes = [route for router in ROUTERS for route in router.routes]
-        (self._route,) = (
-            x for x in routes if isinstance(x, APIRoute) and x.path == path
-        )
-
-    async def __call__(
-        self, scope: MutableMapping[str, Any], receive: Any, send: Any
-    ) -> None:
-        is_http = scope["type"] == "http" and scope["method"] == "POST"
-        if not is_http or scope["path"] != self._path:
-            await self._app(scope, receive, send)
-            return
-        scope["route"] = self._route
-        endpoint: Callable[[Request], Awaitable[Response]] = self._route.endpoint
-        request = Request(scope, receive)
-        try:
-            response = await endpoint(request)
-        except EXPECTED as error:  # others are logged
-            response = answer_to(error, request)
-        await response(scope, receive, send)
-
-
-def _complete(schema: dict[str, Any]) -> None:
-    """Add to a description the models that routes name, and the errors of all routes.
-
-    FastAPI would make a model and a validator of each at the start.
-    """
-    from fewbits.server import _answer_models, _bodies
-
-    content = {JSON: {"schema": {"$ref": f"{PLACE}Error"}}}
-    error = {"description": "Error", "content": content}
-    for operations in schema["paths"].values():
-        for operation in operations.values():
-            for status in _STATUSES:
-                operation["responses"].setdefault(str(status), error)
-    models = {**vars(_bodies), **vars(_answer_models)}
-    components = schema.setdefault("components", {}).setdefault("schemas", {})
-    names = {*re.findall(f'"{PLACE}(\\w+)"', json.dumps(schema["paths"]))}
-    lacking = [models[name] for name in sorted(names - components.keys())]
-    _, made = models_json_schema(
-        [
-            (model, "validation" if issubclass(model, Body) else "serialization")
-            for model in lacking
-        ],
-        ref_template=f"{PLACE}{{model}}",
-    )
-    components.update(made["$defs"])

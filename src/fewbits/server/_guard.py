@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import hmac
 import ipaddress
+import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -13,9 +14,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from fewbits.server._errors import RETRY_SECONDS, ApiError, as_api_error, in_bytes
+from fewbits.server._errors import RETRY, ApiError, as_api_error
+from fewbits.server._replies import in_bytes
 from fewbits.server._settings import Settings
-from fewbits.server._telemetry import Metrics, log, log_failure
+from fewbits.server._telemetry import Metrics, log
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -35,13 +37,11 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 _RAW = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
-_CLOSE = {"Connection": "close"}  # the rest of the body is not waited for
-#: Bytes of an answer whose reading the connection bounds, see `BoundedProtocol`.
-_SOON_READ = 64 << 10
-#: Read of the body of a refused request: clients that are cut off see no answer.
-_DISCARDED_BYTES, _DISCARDED_SECONDS = 1 << 20, 1.0
 _METHODS = "GET, POST, PUT"
-_ALLOWED_HEADERS = "Authorization, Content-Type, Accept"
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": _METHODS,
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept",
+}
 _TOKEN_PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -76,25 +76,17 @@ class Guard:
             return
         began, status, began_to_answer = time.perf_counter(), 500, False
         scope.setdefault("state", {})
-        self._metrics.begin()
+        self._metrics.active.inc()
         headers, origin = Headers(scope=scope), None
-        body = _Incoming(headers, receive)
 
         async def answer(message: Message) -> None:
             nonlocal status, began_to_answer
             if message["type"] == "http.response.start":
                 status, began_to_answer = message["status"], True
                 self._add_headers(scope, message, origin)
-                if body.is_pending:
-                    await body.discard()
-                if body.is_pending:
+                if status >= 400 and "expect" in headers:  # its body may never come
                     MutableHeaders(scope=message)["Connection"] = "close"
-            if len(message.get("body", b"")) <= _SOON_READ:
-                await send(message)
-                return
-            # Who does not read the answer does not hold it for ever.
-            async with asyncio.timeout(self._settings.time_limit):
-                await send(message)
+            await send(message)
 
         try:
             self._gate.check_host(headers)
@@ -107,12 +99,12 @@ class Guard:
             if "cookie" in headers:  # which a framework takes minutes to parse
                 raw = scope["headers"]
                 scope["headers"] = [pair for pair in raw if pair[0] != b"cookie"]
-            await self._within_bounds(scope, headers, body, answer)
+            await self._within_bounds(scope, headers, receive, answer)
         except ApiError as error:
             page = _token_page(scope, headers) if error.status == 401 else None
             await (page or error.response())(scope, receive, answer)
         except Exception as error:
-            log_failure("failed", error, path=scope["path"])
+            log("failed", level=logging.ERROR, cause=error, path=scope["path"])
             if began_to_answer:
                 raise  # which closes the connection
             await as_api_error(error).response()(scope, receive, answer)
@@ -138,11 +130,7 @@ class Guard:
         method = scope["method"]
         preflight = "access-control-request-method" in headers
         if origin and method == "OPTIONS" and preflight:
-            allowed = {
-                "Access-Control-Allow-Methods": _METHODS,
-                "Access-Control-Allow-Headers": _ALLOWED_HEADERS,
-            }
-            return Response(status_code=204, headers=allowed)
+            return Response(status_code=204, headers=_PREFLIGHT)
         if method != "GET" or scope["path"] != "/":
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"))
@@ -174,16 +162,16 @@ class Guard:
             headers.add_vary_header("Origin")
 
     async def _within_bounds(
-        self, scope: Message, headers: Headers, body: "_Incoming", answer: Send
+        self, scope: Message, headers: Headers, receive: Receive, answer: Send
     ) -> None:
         """Call the application with a body in bounds: of bytes, time, and all memory.
 
         Refused are bodies that the headers tell already are too large, or compressed.
+        The rest of one that is refused uvicorn reads and forgets, see
+        `BoundedProtocol`.
         """
         if headers.get("content-encoding", "identity").lower() != "identity":
-            raise ApiError(
-                415, "unsupported_encoding", "send bodies uncompressed", _CLOSE
-            )
+            raise ApiError("unsupported_encoding", "send bodies uncompressed")
         length = headers.get("content-length", "0")
         if length.isdecimal():
             self._check_size(int(length))
@@ -193,14 +181,14 @@ class Guard:
         async def read() -> Message:
             nonlocal size, complete
             if complete:  # what comes now is that the client has gone
-                return await body.receive()
+                return await receive()
             try:
                 async with asyncio.timeout_at(end):
-                    message = await body.receive()
+                    message = await receive()
             except TimeoutError:
-                raise ApiError(
-                    408, "body_too_slow", "the body came too slowly", _CLOSE
-                ) from None
+                late = "the body came too slowly"
+                close = {"Connection": "close"}
+                raise ApiError("body_too_slow", late, close) from None
             more = len(message.get("body", b""))
             size += more
             self._held += more
@@ -214,47 +202,11 @@ class Guard:
             self._held -= size
 
     def _check_size(self, size: int) -> None:
-        if size > self._settings.max_body_bytes:
-            raise ApiError(
-                413,
-                "body_too_large",
-                f"a body has at most {in_bytes(self._settings.max_body_bytes)}",
-                _CLOSE,
-            )
+        if size > (most := self._settings.max_body_bytes):
+            raise ApiError("body_too_large", f"a body has at most {in_bytes(most)}")
         if self._held > self._settings.max_held_bytes:
-            raise ApiError(
-                429,
-                "overloaded",
-                "requests hold as much memory as they may: try again later",
-                {"Retry-After": str(RETRY_SECONDS), **_CLOSE},
-            )
-
-
-class _Incoming:
-    """The body of a request, as far as it has come."""
-
-    def __init__(self, headers: Headers, receive: Receive) -> None:
-        length = headers.get("content-length", "0")
-        #: Whether something of it has not been read.
-        self.is_pending = length != "0" or "transfer-encoding" in headers
-        # A client that expects 100 Continue has not sent the body.
-        self._is_sent = "expect" not in headers
-        self._receive = receive
-
-    async def receive(self) -> Message:
-        """Return the next message."""
-        message = await self._receive()
-        if message["type"] != "http.request" or not message.get("more_body", False):
-            self.is_pending = False
-        return message
-
-    async def discard(self) -> None:
-        """Read a small rest, so that the connection can be used again."""
-        left = _DISCARDED_BYTES if self._is_sent else 0
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_DISCARDED_SECONDS):
-                while self.is_pending and left > 0:
-                    left -= len((await self.receive()).get("body", b""))
+            message = "requests hold as much memory as they may: try again later"
+            raise ApiError("overloaded", message, RETRY)
 
 
 class _Gate:
@@ -266,12 +218,11 @@ class _Gate:
         self._token = settings.token
         self._last_host: str | None = None
         if settings.token is not None:
-            digest = hashlib.sha256(settings.token.encode()).hexdigest()[:12]
+            token = settings.token.encode()
+            digest = hashlib.sha256(token).hexdigest()[:12]
             #: Cookies are shared by all ports of a host, so each service has its own.
             self.cookie_name = f"fewbits_{digest}"
-            self.cookie_value = hmac.new(
-                settings.token.encode(), b"page", hashlib.sha256
-            ).hexdigest()
+            self.cookie_value = hmac.new(token, b"page", hashlib.sha256).hexdigest()
 
     def check_host(self, headers: Headers) -> None:
         """Refuse names that are not ours: a page elsewhere may have made one up.
@@ -288,7 +239,6 @@ class _Gate:
                 is_ours = bool(ipaddress.ip_address(name))
         if not is_ours:
             raise ApiError(
-                421,
                 "unknown_host",
                 "this service is not known by that name: start it with --allow-host",
             )
@@ -304,7 +254,7 @@ class _Gate:
         with contextlib.suppress(ValueError):  # it is no address
             if urlsplit(origin).netloc.lower() == headers.get("host", "").lower():
                 return None
-        raise ApiError(403, "foreign_origin", "pages of other origins may not ask")
+        raise ApiError("foreign_origin", "pages of other origins may not ask")
 
     def check_token(self, headers: Headers) -> None:
         """Refuse requests that bring neither the token nor the cookie for it."""
@@ -321,14 +271,10 @@ class _Gate:
                 if _same(value, self.cookie_value):
                     return
                 break
-        raise ApiError(
-            401,
-            "unauthorized",
-            "that is not the token of this service"
-            if is_bearer and token
-            else "send the token: Authorization: Bearer TOKEN",
-            {"WWW-Authenticate": "Bearer"},
-        )
+        message = "send the token: Authorization: Bearer TOKEN"
+        if is_bearer and token:
+            message = "that is not the token of this service"
+        raise ApiError("unauthorized", message, {"WWW-Authenticate": "Bearer"})
 
     def is_token(self, text: str) -> bool:
         """Return whether a text is the token, in constant time."""

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from fewbits.server._settings import Settings
 
 _MOST_BYTES = 64 << 10  # of a head, or of trailers
+_MOST_REST = 1 << 20  # of a body that was refused: who is cut off sees no answer
 _LEAST_READ = 64 << 10  # in the time limit, of an answer
 
 
@@ -25,6 +26,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._settings = settings
         self._other_bytes = 0  # since a part of a body, or a head, was complete
+        self._rest = 0  # bytes of a body that came after the answer
         self._timer: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
 
@@ -53,11 +55,15 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop()
-        self._other_bytes = 0
+        self._other_bytes = self._rest = 0
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._other_bytes = 0
+        if self.cycle.response_complete:
+            self._rest += len(body)
+            if self._rest > _MOST_REST:
+                self.transport.close()
         super().on_body(body)
 
     def on_message_complete(self) -> None:

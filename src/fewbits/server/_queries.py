@@ -39,33 +39,28 @@ class Query:
 
     def arguments(self, collection: Collection, settings: Settings) -> dict[str, Any]:
         """Return the one argument of a method of a collection that says the same."""
+        items = self.values
         if self.kind == "codes":
-            return {"codes": as_codes(self.values, collection.encoder.n_bits)}
-        if self.kind == "vectors":
-            return {
-                "vectors": as_matrix(self.values, packed=collection.kind == "codes")
-            }
-        if self.kind == "images":
-            images = [
-                Upload(data, f"image {i}", settings.max_pixels)
-                for i, data in enumerate(self.values)
-            ]
-            most = _IMAGES_AT_MOST * settings.max_pixels
-            if (total := sum(image.n_pixels() for image in images)) > most:
+            items = as_codes(items, collection.encoder.n_bits)
+        elif self.kind == "vectors":
+            items = as_matrix(items, packed=collection.kind == "codes")
+        elif self.kind == "images":
+            pixels = settings.max_pixels
+            items = [Upload(x, f"image {i}", pixels) for i, x in enumerate(items)]
+            most = _IMAGES_AT_MOST * pixels
+            if (total := sum(image.n_pixels() for image in items)) > most:
                 raise ArgumentError(
                     f"these images have {total:,} pixels; {most:,} are allowed: ask in "
                     "parts"
                 )
-            return {"images": images}
-        return {self.kind: self.values}
+        return {self.kind: items}
 
     def items(self, collection: Collection, settings: Settings) -> Any:
         """Return items of the collection's own kind, for methods that take no other."""
         kind = "vectors" if collection.kind == "codes" else collection.kind
         if self.kind != kind:
             raise ArgumentError(f"this collection takes {kind}, got {self.kind}")
-        (items,) = self.arguments(collection, settings).values()
-        return items
+        return self.arguments(collection, settings)[kind]
 
 
 def query_of(body: Body, settings: Settings) -> Query:
@@ -74,6 +69,11 @@ def query_of(body: Body, settings: Settings) -> Query:
     values = {kind: fields[kind] for kind in KINDS if fields.get(kind) is not None}
     if table is not None:
         values |= {kind: table[kind] for kind in KINDS if kind in table.column_names}
+        if others := [x for x in table.column_names if x not in KINDS]:
+            raise ArgumentError(
+                f"column {others[0]!r} is no kind of query: the table has one column, "
+                f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
+            )
     if body._image is not None:
         values |= {"images": [*values.get("images", ()), body._image]}
     if len(values) != 1:
@@ -84,24 +84,22 @@ def query_of(body: Body, settings: Settings) -> Query:
         raise ArgumentError(
             f"give 1 to {settings.max_queries:,} {kind}, got {len(items):,}"
         )
-    if kind == "vectors" and table is None:
-        return Query(kind, items)
-    if kind != "vectors":
-        items = items if table is None else items.to_pylist()
-        if kind in ("texts", "ids") and None in items:
-            raise ArgumentError(f"{kind} may not be null")
-        if kind == "texts":
-            count = sum(len(x) for x in items if isinstance(x, str))
-            most = settings.max_characters
-            if count > most:
-                raise ArgumentError(
-                    f"these texts have {count:,} characters; {most:,} are allowed: ask "
-                    "in parts"
-                )
-        return Query(kind, items)
-    if not len(items) and hasattr(items.type, "list_size"):  # the width of no rows
-        return Query(kind, np.empty((0, items.type.list_size)))
-    return Query(kind, as_array(items, "vectors"))
+    if table is not None and kind == "vectors":
+        if not len(items) and hasattr(items.type, "list_size"):  # the width of no rows
+            return Query(kind, np.empty((0, items.type.list_size)))
+        return Query(kind, as_array(items, "vectors"))
+    items = items if table is None else items.to_pylist()
+    if kind in ("texts", "ids") and None in items:
+        raise ArgumentError(f"{kind} may not be null")
+    if kind == "texts":
+        most = settings.max_characters
+        count = sum(len(text) for text in items if isinstance(text, str))
+        if count > most:
+            raise ArgumentError(
+                f"these texts have {count:,} characters; {most:,} are allowed: ask in "
+                "parts"
+            )
+    return Query(kind, items)
 
 
 def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:

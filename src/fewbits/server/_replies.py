@@ -6,11 +6,11 @@ from typing import Any
 
 from fastapi import Request, Response
 
+from fewbits._arrow import is_text
 from fewbits._json import to_json
 from fewbits.client.wire import ARROW, JSON, write_stream
 from fewbits.errors import ArgumentError, one_line
-from fewbits.server._bodies import PLACE
-from fewbits.server._errors import in_bytes
+from fewbits.server.explore._items import records_of
 from fewbits.store import CODE
 
 CSV = "text/csv"
@@ -19,6 +19,23 @@ _MOST_BYTES = 256 << 20  # of a table, before it is written
 _PIECE = 1000  # values of a list that are written at a time
 #: What begins a formula in a spreadsheet (OWASP, "CSV Injection").
 _FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
+
+
+def in_bytes(size: int) -> str:
+    """Return a number of bytes in the unit that it is read in.
+
+    Examples
+    --------
+    >>> in_bytes(33_554_432), in_bytes(900)
+    ('33.6 MB', '900 bytes')
+    """
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"
+
+
+def accepts(request: Request, kind: str) -> bool:
+    """Return whether a request names a media type as what it takes."""
+    header = request.headers.get("accept", "").split(",")
+    return kind in (part.split(";")[0].strip().lower() for part in header)
 
 
 class Json(Response):
@@ -30,11 +47,9 @@ class Json(Response):
     media_type = JSON
 
     def render(self, content: Any) -> bytes:
-        return (
-            content
-            if isinstance(content, bytes)
-            else "".join(_pieces(content)).encode()
-        )
+        if isinstance(content, bytes):
+            return content
+        return "".join(_pieces(content)).encode()
 
 
 def _pieces(content: Any) -> Iterator[str]:
@@ -66,49 +81,29 @@ def arrow_reply(table: Any, **fields: Any) -> Response:
     return Response(write_stream(table, to_json(fields)), media_type=ARROW)
 
 
-def accepts(request: Request, kind: str) -> bool:
-    """Return whether a request names a media type as what it takes."""
-    header = request.headers.get("accept", "").split(",")
-    return kind in (part.split(";")[0].strip().lower() for part in header)
+# Items: the tables of `tools.take`.
 
 
-def answers(model: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of a response: its model, and other media types.
-
-    Models are named, and made when the description is requested: together they
-    take a tenth of the start.
-    """
-    schema = {"schema": {"$ref": f"{PLACE}{model}"}}
-    return {200: {"content": {JSON: schema, **also(*kinds)[200]["content"]}}}
-
-
-def also(*kinds: str) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of other media types of a response."""
-    schema = {"schema": {"type": "string", "format": "binary"}}
-    return {200: {"content": dict.fromkeys(kinds, schema)}}
-
-
-def table_reply(table: Any, request: Request) -> Response:
-    """Return a table in the form that a request accepts, or as CSV."""
-    check_bytes(table)
-    if accepts(request, ARROW):
-        return arrow_reply(table)
-    if accepts(request, PARQUET):
-        from pyarrow import parquet
-
-        sink = io.BytesIO()
-        parquet.write_table(table, sink)
-        return Response(sink.getvalue(), media_type=PARQUET)
-    return Response(csv_of(table), media_type=CSV)
-
-
-def check_bytes(table: Any) -> None:
-    """Refuse a table that is too large to be written in memory."""
+def items_reply(table: Any, request: Request, default: str) -> Response:
+    """Return items in the form that a request accepts, of a size that memory holds."""
     if table.nbytes > _MOST_BYTES:
         raise ArgumentError(
             f"these items have {in_bytes(table.nbytes)}; {in_bytes(_MOST_BYTES)} are "
             "allowed: ask in parts"
         )
+    kinds = [kind for kind in (ARROW, PARQUET, CSV, JSON) if accepts(request, kind)]
+    kind = kinds[0] if kinds else default
+    if kind == ARROW:
+        return arrow_reply(table)
+    if kind == PARQUET:
+        from pyarrow import parquet
+
+        sink = io.BytesIO()
+        parquet.write_table(table, sink)
+        return Response(sink.getvalue(), media_type=PARQUET)
+    if kind == CSV:
+        return Response(csv_of(table), media_type=CSV)
+    return Json({"items": records_of(table)})
 
 
 def csv_of(table: Any, *, header: bool = True) -> bytes:
@@ -120,8 +115,6 @@ def csv_of(table: Any, *, header: bool = True) -> bytes:
     """
     import pyarrow as pa
     from pyarrow import csv
-
-    from fewbits._arrow import is_text
 
     columns = []
     for name, column in zip(table.column_names, table.columns, strict=True):

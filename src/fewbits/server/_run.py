@@ -54,20 +54,20 @@ def run(
             "--token-file), or listen at 127.0.0.1"
         )
     app = create_app(source, settings)
-    sockets = _listening(host, port)
+    listening = _listening(host, port)
     set_up_logs()
     shown = "localhost" if host in ("0.0.0.0", "::") else host
     address = f"[{shown}]" if ":" in shown else shown
     token = "" if settings.token is None else "/?token=TOKEN"
     name = app.state.service.live.name
     sys.stdout.write(
-        f"{name} is served at http://{address}:{sockets[0].getsockname()[1]}{token} "
+        f"{name} is served at http://{address}:{listening.getsockname()[1]}{token} "
         "until Ctrl-C\n"
     )
     sys.stdout.flush()
     config = uvicorn_config(app, settings)
     with contextlib.suppress(KeyboardInterrupt):  # which uvicorn raises once more
-        uvicorn.Server(config).run(sockets)
+        uvicorn.Server(config).run([listening])
 
 
 def uvicorn_config(app: Any, settings: Settings, **options: Any) -> "Config":
@@ -105,28 +105,15 @@ def uvicorn_config(app: Any, settings: Settings, **options: Any) -> "Config":
     return uvicorn.Config(app, **{**defaults, **options})
 
 
-def _listening(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that listen at all addresses of a host."""
+def _listening(host: str, port: int) -> socket.socket:
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, _, _, _, address = min(addresses)  # IPv4, where a name has both
+        return socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
-        raise ArgumentError(f"{host} is no address to listen at: {error}") from None
-    sockets: list[socket.socket] = []
-    fault: OSError | None = None
-    for family, _, _, _, address in addresses:
-        try:
-            if sockets and not port:  # the one that was free
-                address = (address[0], sockets[0].getsockname()[1], *address[2:])
-            sockets.append(socket.create_server(address, family=family, backlog=2048))
-        except OSError as error:
-            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                fault = error  # an address that this machine has not, perhaps
-                continue
-            used = error.errno == errno.EADDRINUSE
-            why = "is in use" if used else "needs rights that you do not have"
-            raise ArgumentError(
-                f"port {port} {why}: choose another by --port"
-            ) from None
-    if not sockets:
-        raise ArgumentError(f"cannot listen at {host}: {fault}")
-    return sockets
+        told = f"cannot listen at {host}: {error}"
+        if error.errno == errno.EADDRINUSE:
+            told = f"port {port} is in use: choose another by --port"
+        if error.errno == errno.EACCES:
+            told = f"port {port} needs rights that you do not have: choose another"
+        raise ArgumentError(told) from None

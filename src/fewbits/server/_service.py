@@ -13,9 +13,9 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from fastapi import Depends, Request
 
@@ -24,12 +24,14 @@ from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
 from fewbits.server._settings import Settings
 from fewbits.server._telemetry import Metrics, log
-from fewbits.server._work import Batcher, TooSlow, Work
+from fewbits.server._work import Batcher, Work, too_slow
 
 if TYPE_CHECKING:
     from fewbits.server.explore.map_updates import MapUpdates
 
 T = TypeVar("T")
+Lane = Literal["short", "bulk", "changes", "heavy"]
+_EARLIER = 4  # versions that are held, as requests may ask for them again
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,18 @@ class Snapshot:
     version: str
     since: float = field(default_factory=time.time)
     results: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def at(self) -> "Callable[[int | str], Snapshot]":
+        """Return the snapshot of an earlier version, by its number or its name."""
+        newest, text = self.collection, self.version
+
+        @lru_cache(_EARLIER)
+        def earlier(version: int | str) -> Snapshot:
+            collection = newest.at(version)
+            return Snapshot(collection, f"{text}@{collection.version}")
+
+        return earlier
 
 
 class Live:
@@ -64,8 +78,8 @@ class Live:
         self.snapshot = self._new_snapshot()
         last = source.last_verified()
         if last is not None and not last.report.is_intact:
-            text = last.report.problems[0]
-            self.set_damage(text if self._is_of_this_version(text) else None)
+            self.set_damage(last.report.problems[0])
+            self._forget_old_damage()
 
     def warm(self) -> None:
         """Make the index of the first version, which the start does not wait for."""
@@ -111,28 +125,30 @@ class Live:
                 self._fault = None  # of a folder that was put right
                 if not changed:
                     return False
-                newest = self._new_snapshot()
-                tools.warm(newest.collection)  # now, not by the first request
-                self.snapshot = newest
+                self._serve_newest()
             except Exception as error:  # whatever it is, the old one still answers
                 self._fault = self.public(str(error))
                 return False
-            if self._damage and not self._is_of_this_version(self._damage):
-                self._damage = None  # of files that were replaced
+            self._forget_old_damage()
             return True
 
     def change(self, function: Callable[[Collection], T]) -> tuple[Snapshot, T]:
         """Change the collection, and serve what it is then."""
         with self._lock:
             result = function(self._collection)
-            newest = self._new_snapshot()
-            tools.warm(newest.collection)
-            self.snapshot = newest
-            return newest, result
+            return self._serve_newest(), result
 
-    def _is_of_this_version(self, text: str) -> bool:
-        """Return whether a message names a file of the newest version."""
-        return any(name in text for name in tools.file_names(self.snapshot.collection))
+    def _serve_newest(self) -> Snapshot:
+        newest = self._new_snapshot()
+        tools.warm(newest.collection)  # now, not by the first request
+        self.snapshot = newest
+        return newest
+
+    def _forget_old_damage(self) -> None:
+        """Forget damage of files that the newest version does not have."""
+        names = tools.file_names(self.snapshot.collection)
+        if self._damage and not any(name in self._damage for name in names):
+            self._damage = None
 
     def _new_snapshot(self) -> Snapshot:
         collection = self._collection.frozen()
@@ -146,43 +162,36 @@ class Service:
     """What all requests share: the newest version, and threads in lanes."""
 
     def __init__(self, live: Live, settings: Settings) -> None:
-        self.live, self.settings = live, settings
+        self.live, self.settings, self.metrics = live, settings, Metrics()
         most, limit = settings.max_waiting, settings.time_limit
-        self.work = Work(settings.n_threads, most, limit)
-        #: Many items or hits at once: others do not wait for them.
-        self.bulk = Work(1, most, limit)
-        #: Changes follow each other, and reads do not wait for them.
-        self.changes = Work(1, most, limit, finishes=True)
-        #: What takes seconds or more: where it times out, no other request waits.
-        self.heavy = Work(1, most, limit)
-        self._lanes = self.work, self.bulk, self.changes, self.heavy
+        self.lanes = {
+            "short": Work(settings.n_threads, most, limit),
+            # Many items or hits at once: others do not wait for them.
+            "bulk": Work(1, most, limit),
+            # Changes follow each other, and reads do not wait for them.
+            "changes": Work(1, most, limit, finishes=True),
+            # What takes seconds or more: where it times out, no other request waits.
+            "heavy": Work(1, most, limit),
+        }
+        observe = self.metrics.batches.observe
+        bounds = settings.max_batch, settings.max_body_bytes
+        self.batcher = Batcher(*bounds, most, limit, observe)
         #: The last one of this process.
         self.verified: Verification | None = None
-        self.metrics = Metrics(
-            {
-                "waiting": (
-                    "Requests that wait for a thread.",
-                    lambda: (
-                        self.batcher.waiting + sum(lane.waiting for lane in self._lanes)
-                    ),
-                ),
-                "items": (
-                    "Items of the collection.",
-                    lambda: len(live.snapshot.collection),
-                ),
-                "snapshot_age_seconds": (
-                    "Time since the newest snapshot went live.",
-                    lambda: time.time() - live.snapshot.since,
-                ),
-            }
+        gauge = self.metrics.gauge
+        gauge("waiting", "Requests that wait for a thread.", self._waiting)
+        gauge(
+            "items", "Items of the collection.", lambda: len(live.snapshot.collection)
         )
-        self.batcher = Batcher(
-            settings.max_batch,
-            settings.max_body_bytes,
-            settings.max_waiting,
-            settings.time_limit,
-            self.metrics.batch,
+        gauge(
+            "snapshot_age_seconds",
+            "Time since the newest snapshot went live.",
+            lambda: time.time() - live.snapshot.since,
         )
+
+    def _waiting(self) -> int:
+        lanes = self.lanes.values()
+        return self.batcher.waiting + sum(lane.waiting for lane in lanes)
 
     @cached_property
     def maps(self) -> "MapUpdates":
@@ -217,16 +226,16 @@ class Service:
                 task.cancel()
             if "maps" in vars(self):
                 self.maps.close()
-            for lane in self._lanes:
+            for lane in self.lanes.values():
                 lane.close()
             self.batcher.close()
 
 
 @dataclass(frozen=True, eq=False)
-class Served:
+class View:
     """One version for one request, and the means to work with it.
 
-    Routes ask for it by ``served: Current``.
+    Routes ask for it by ``view: Current``.
 
     Attributes
     ----------
@@ -256,26 +265,24 @@ class Served:
         """The folder of the collection; None of one in memory."""
         return self.service.live.folder
 
+    async def at(self, version: int | str | None) -> "View":
+        """Return an earlier version, by its number or its name; None for this one."""
+        if version is None:
+            return self
+        return View(self.service, await self.run(self.snapshot.at, version))
+
     async def run(
-        self, function: Callable[..., T], *args: object, is_bulk: bool = False
+        self, function: Callable[..., T], *args: object, lane: Lane = "short"
     ) -> T:
         """Return what a blocking function returns, which is run in a bounded pool.
 
-        What has much to answer is run one at a time.
+        All lanes but "short" run one at a time: "bulk" what has much to answer,
+        "heavy" what takes long, and "changes" what writes.
         """
-        lane = self.service.bulk if is_bulk else self.service.work
-        return await lane.run(function, *args)
-
-    async def run_heavy(self, function: Callable[..., T], *args: object) -> T:
-        """Return what a function returns that takes long: one such is run at a time."""
-        return await self.service.heavy.run(function, *args)
-
-    async def run_change(self, function: Callable[..., T], *args: object) -> T:
-        """Return what a function returns that writes: one such is run at a time."""
-        return await self.service.changes.run(function, *args)
+        return await self.service.lanes[lane].run(function, *args)
 
     async def cached(
-        self, key: object, function: Callable[[], T], *, heavy: bool = False
+        self, key: object, function: Callable[[], T], *, lane: Lane = "short"
     ) -> T:
         """Return what a blocking function returns, computed once for each snapshot.
 
@@ -289,31 +296,31 @@ class Served:
                 results.pop(key, None)
 
         if key not in results:
-            lane = self.service.heavy if heavy else self.service.work
-            results[key] = asyncio.ensure_future(lane.run(function, has_limit=False))
+            work = self.service.lanes[lane].run(function, has_limit=False)
+            results[key] = asyncio.ensure_future(work)
             results[key].add_done_callback(forget)
         task: asyncio.Future[T] = results[key]
         # Who waits has a limit; the computation has none, and is kept for the next.
         done, _ = await asyncio.wait([task], timeout=self.settings.time_limit)
         if not done:
-            raise TooSlow
+            raise too_slow()
         return task.result()
 
     def check_writable(self) -> None:
         """Refuse the request where the service is read-only."""
         if not self.settings.writable:
             raise ApiError(
-                403, "read_only", "this service is read-only: start it with --writable"
+                "read_only", "this service is read-only: start it with --writable"
             )
 
 
-async def served(request: Request) -> Served:
+async def newest_view(request: Request) -> View:
     """Return the newest snapshot, for one request."""
     service: Service = request.app.state.service
     snapshot = service.live.snapshot
     request.scope["state"]["snapshot"] = snapshot.version
-    return Served(service, snapshot)
+    return View(service, snapshot)
 
 
 #: What the parameter of a route is annotated with.
-Current = Annotated[Served, Depends(served)]
+Current = Annotated[View, Depends(newest_view)]

@@ -2,27 +2,28 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from fewbits._checks import check_count
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+
 from fewbits.errors import ArgumentError
 
 #: Environment variables of settings begin so.
 PREFIX = "FEWBITS_SERVE_"
-_SHORTEST_TOKEN = 16
+#: Others that were meant to close a service begin so.
+_MISTAKEN = "FEWBITS_TOKEN", "FEWBITS_SERVER"
+Seconds = Annotated[float, Field(gt=0)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(BaseModel):
     """Permissions and limits of a service.
 
     Parameters
     ----------
     token : str, default=None
         What a request must bring as ``Authorization: Bearer TOKEN``, 16 characters or
-        more; None asks for nothing.
+        more of printable ASCII, no spaces; None asks for nothing.
     writable : bool, default=False
         Whether requests may change the collection.
     allowed_hosts : sequence of str, default=()
@@ -68,47 +69,37 @@ class Settings:
         When a value is out of range.
     """
 
-    token: str | None = field(default=None, repr=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    token: str | None = Field(None, pattern="^[!-~]{16,}$", repr=False)
     writable: bool = False
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
-    max_body_bytes: int = 32 << 20
-    max_json_bytes: int = 8 << 20
-    max_held_bytes: int = 256 << 20
-    max_queries: int = 10_000
-    max_characters: int = 2_000_000
-    max_k: int = 10_000
-    max_hits: int = 1_000_000
-    max_pixels: int = 50_000_000
-    max_waiting: int = 128
-    max_batch: int = 64
-    max_connections: int = 1000
-    threads: int | None = None
-    time_limit: float = 30.0
-    head_time_limit: float = 10.0
-    body_time_limit: float = 30.0
-    refresh_seconds: float = 0.5
+    max_body_bytes: PositiveInt = 32 << 20
+    max_json_bytes: PositiveInt = 8 << 20
+    max_held_bytes: PositiveInt = 256 << 20
+    max_queries: PositiveInt = 10_000
+    max_characters: PositiveInt = 2_000_000
+    max_k: PositiveInt = 10_000
+    max_hits: PositiveInt = 1_000_000
+    max_pixels: PositiveInt = 50_000_000
+    max_waiting: PositiveInt = 128
+    max_batch: PositiveInt = 64
+    max_connections: PositiveInt = 1000
+    threads: PositiveInt | None = None
+    time_limit: Seconds = 30.0
+    head_time_limit: Seconds = 10.0
+    body_time_limit: Seconds = 30.0
+    refresh_seconds: Seconds = 0.5
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).copy().items():
-            if name.startswith("allowed_"):
-                object.__setattr__(self, name, tuple(value))
-            elif name.startswith("max_"):
-                check_count(value, name)
-            elif name.endswith(("_limit", "_seconds")):
-                is_number = isinstance(value, int | float) and value is not True
-                if not (is_number and 0 < value < float("inf")):
-                    raise ArgumentError(
-                        f"{name} must be a number of seconds, got {value!r}"
-                    )
-        if self.threads is not None:
-            check_count(self.threads, "threads")
-        if self.token is not None:
-            _check_token(self.token)
-
-    def __repr__(self) -> str:
-        token = "None" if self.token is None else "..."
-        return f"Settings(token={token}, writable={self.writable}, ...)"
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:  # the value may be a token
+            fault = error.errors(include_url=False, include_input=False)[0]
+            if (name := str(fault["loc"][0])) == "token":
+                fault["msg"] = "16 characters or more of printable ASCII, no spaces"
+            raise ArgumentError(f"{name}: {fault['msg']}") from None
 
     @property
     def n_threads(self) -> int:
@@ -119,7 +110,7 @@ class Settings:
         """Return what clients must keep to."""
         return {
             name: value
-            for name, value in vars(self).items()
+            for name, value in self
             if name.startswith("max_") or name == "time_limit"
         }
 
@@ -141,38 +132,20 @@ class Settings:
             When a variable that begins so is no setting: one that was meant to close a
             service must not leave it open. Or when a value cannot be read.
         """
-        names = {PREFIX + field.name.upper(): field.name for field in fields(cls)}
         values: dict[str, Any] = {}
         for variable, text in environment.items():
-            if not variable.startswith((PREFIX, "FEWBITS_TOKEN", "FEWBITS_SERVER")):
+            if not variable.startswith((PREFIX, *_MISTAKEN)):
                 continue
-            if variable not in names:
+            name = variable.removeprefix(PREFIX).lower()
+            if variable != f"{PREFIX}{name.upper()}" or name not in cls.model_fields:
+                names = ", ".join(PREFIX + name.upper() for name in cls.model_fields)
                 raise ArgumentError(
-                    f"no setting is called {variable}; there are {', '.join(names)}"
+                    f"no setting is called {variable}; there are {names}"
                 )
-            default = getattr(cls, names[variable], None)
-            kind = int if variable.endswith("THREADS") else type(default)
-            try:
-                if kind is bool:
-                    flags = {"1": True, "true": True, "0": False, "false": False}
-                    value: Any = flags[text.lower()]
-                elif kind is tuple:
-                    value = [part.strip() for part in text.split(",") if part.strip()]
-                else:
-                    value = kind(text) if kind in (int, float) else text
-            except (ValueError, KeyError):
-                raise ArgumentError(f"{variable} cannot be {text!r}") from None
-            values[names[variable]] = value
+            is_list = name.startswith("allowed_")
+            parts = (part.strip() for part in text.split(","))
+            values[name] = [part for part in parts if part] if is_list else text
         return cls(**{**values, **options})
-
-
-def _check_token(token: str) -> None:
-    if not (isinstance(token, str) and token.isascii() and token.isprintable()):
-        raise ArgumentError("a token is printable ASCII")
-    if len(token) < _SHORTEST_TOKEN or " " in token:
-        raise ArgumentError(
-            f"a token has {_SHORTEST_TOKEN} characters or more, and no spaces"
-        )
 
 
 def read_token(path: str | Path) -> str:
@@ -184,5 +157,5 @@ def read_token(path: str | Path) -> str:
         When the file holds no token.
     """
     token = Path(path).read_text("utf-8").strip()
-    _check_token(token)
+    Settings(token=token)
     return token

@@ -15,24 +15,20 @@ from prometheus_client import (
     generate_latest,
 )
 
-_ENCODER = json.JSONEncoder(default=str)
 _LOGGER = logging.getLogger("fewbits.server")
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
-def log(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
-    """Log an event with facts about it."""
-    if _LOGGER.isEnabledFor(level):
-        # Without looking for the line of code that it comes from, which no line shows.
-        record = logging.LogRecord(_LOGGER.name, level, "", 0, event, None, None)
-        record.facts = facts
-        _LOGGER.handle(record)
-
-
-def log_failure(event: str, error: BaseException, **facts: Any) -> None:
-    """Log an unexpected error, with its traceback."""
-    _LOGGER.error(event, exc_info=error, extra={"facts": facts})
+def log(
+    event: str,
+    *,
+    level: int = logging.INFO,
+    cause: BaseException | None = None,
+    **facts: Any,
+) -> None:
+    """Log an event with facts about it, and the traceback of an unexpected error."""
+    _LOGGER.log(level, event, exc_info=cause, extra={"facts": facts})
 
 
 class _JsonLines(logging.Formatter):
@@ -48,7 +44,7 @@ class _JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return _ENCODER.encode(line)
+        return json.dumps(line, default=str)
 
 
 class _PlainLines(logging.Formatter):
@@ -78,16 +74,11 @@ def set_up_logs() -> None:
 
 
 class Metrics:
-    """Counts and times of one application, for Prometheus.
+    """Counts and times of one application, for Prometheus."""
 
-    `gauges` are what is asked for anew each time: its description and a function, by
-    name.
-    """
-
-    def __init__(self, gauges: dict[str, tuple[str, Callable[[], float]]]) -> None:
-        self._registry = CollectorRegistry()
-        self._of_route: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        labels, registry = ("route", "method"), self._registry
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        labels = "route", "method"
         self._requests = Counter(
             "fewbits_requests",
             "Requests that were answered.",
@@ -101,39 +92,29 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
-        self._active = Gauge(
+        #: Requests that are not answered yet.
+        self.active = Gauge(
             "fewbits_requests_in_progress",
             "Requests that are not answered yet.",
             registry=registry,
         )
-        self._batches = Histogram(
+        #: Sizes of batches.
+        self.batches = Histogram(
             "fewbits_batch_queries",
             "Searches that were answered in one go.",
             buckets=_SIZES,
             registry=registry,
         )
-        for name, (text, value) in gauges.items():
-            gauge = Gauge(f"fewbits_{name}", text, registry=registry)
-            gauge.set_function(value)
 
-    def begin(self) -> None:
-        """Count a request that has come."""
-        self._active.inc()
+    def gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """Add what is asked for anew each time."""
+        Gauge(f"fewbits_{name}", text, registry=self._registry).set_function(value)
 
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count an answer."""
-        self._active.dec()
-        key = route, method, status
-        if key not in self._of_route:  # routes, methods and statuses are few
-            counter = self._requests.labels(*key)
-            self._of_route[key] = counter, self._seconds.labels(route, method)
-        counter, histogram = self._of_route[key]
-        counter.inc()
-        histogram.observe(seconds)
-
-    def batch(self, size: int) -> None:
-        """Count a batch of searches."""
-        self._batches.observe(size)
+        self.active.dec()
+        self._requests.labels(route, method, status).inc()
+        self._seconds.labels(route, method).observe(seconds)
 
     def text(self) -> bytes:
         """Return all of it in Prometheus' text format."""

@@ -10,15 +10,19 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from fewbits.server._errors import RETRY, ApiError
+
 T = TypeVar("T")
 
 
-class Overloaded(Exception):
-    """As many requests wait as may."""
+def _overloaded() -> ApiError:
+    message = "as many requests wait as may: try again later"
+    return ApiError("overloaded", message, RETRY)
 
 
-class TooSlow(Exception):
-    """A request took longer than it may."""
+def too_slow() -> ApiError:
+    """Return the refusal of a request that took longer than it may."""
+    return ApiError("too_slow", "the request took longer than it may")
 
 
 class Work:
@@ -50,9 +54,9 @@ class Work:
     async def run(
         self, function: Callable[..., T], *args: object, has_limit: bool = True
     ) -> T:
-        """Return what a function returns, or raise Overloaded or TooSlow."""
+        """Return what a function returns; refuse where too many wait, or it is late."""
         if self._pending >= self._most:
-            raise Overloaded
+            raise _overloaded()
         loop = asyncio.get_running_loop()
 
         def one_less() -> None:
@@ -72,7 +76,7 @@ class Work:
         finally:
             submitted.cancel()  # unless it has begun
         if not done:
-            raise TooSlow
+            raise too_slow()
         return future.result()
 
     def close(self) -> None:
@@ -98,15 +102,8 @@ class _Question:
 class Batcher:
     """One batch is answered at a time; what comes meanwhile is the next ones.
 
-    Parameters
-    ----------
-    max_batch, max_bytes : int
-        Questions of a batch, and bytes of their bodies.
-    max_waiting : int
-    time_limit : float
-        Seconds from when a question comes.
-    observe : callable
-        Called with the size of each batch.
+    A batch has at most `max_batch` questions, whose bodies have at most `max_bytes`;
+    `observe` is called with its size.
     """
 
     def __init__(
@@ -115,7 +112,7 @@ class Batcher:
         max_bytes: int,
         max_waiting: int,
         time_limit: float,
-        observe: Callable[[int], None],
+        observe: Callable[[float], None],
     ) -> None:
         self._max_batch, self._max_bytes = max_batch, max_bytes
         self._max_waiting, self._time_limit = max_waiting, time_limit
@@ -134,17 +131,10 @@ class Batcher:
     async def ask(
         self, key: Hashable, question: Any, size: int, together: Together
     ) -> Any:
-        """Return the answer to a question, or raise Overloaded or TooSlow.
+        """Return the answer to a question, whose body has `size` bytes.
 
-        Parameters
-        ----------
-        key : hashable
-            Questions of the same key may be answered together.
-        question : object
-        size : int
-            Bytes that it takes.
-        together : callable
-            Answers several of one key in a thread.
+        Questions of the same key may be answered together, by one call of `together` in
+        a thread.
         """
         loop = asyncio.get_running_loop()
         waiting = _Question(key, question, size, together, loop.create_future())
@@ -152,17 +142,19 @@ class Batcher:
         def give_up() -> None:
             with self._lock, contextlib.suppress(ValueError):  # it is being worked on
                 self._queue.remove(waiting)
-            _resolve([(waiting.answer, TooSlow())])
+            _resolve([(waiting.answer, too_slow())])
 
         with self._lock:
             if len(self._queue) >= self._max_waiting:
-                raise Overloaded
+                raise _overloaded()
             self._queue.append(waiting)
         if self._thread is None:
             self._thread = threading.Thread(
-                target=self._answer_all, args=(self._calls,), name="fewbits-batch"
+                target=self._answer_all,
+                args=(self._calls,),
+                name="fewbits-batch",
+                daemon=True,
             )
-            self._thread.daemon = True
             self._thread.start()
         self._calls.put(True)
         limit = loop.call_later(self._time_limit, give_up)
@@ -182,11 +174,9 @@ class Batcher:
             except Exception as error:  # each of them is told
                 answers = [error] * len(batch)
             futures = [waiting.answer for waiting in batch]
-            loop = futures[0].get_loop()
+            pairs = list(zip(futures, answers, strict=True))
             with contextlib.suppress(RuntimeError):  # of a loop that has ended
-                loop.call_soon_threadsafe(
-                    _resolve, list(zip(futures, answers, strict=True))
-                )
+                futures[0].get_loop().call_soon_threadsafe(_resolve, pairs)
 
     def _next_batch(self) -> list[_Question]:
         """Take the first question, and what can be answered together with it."""

@@ -120,7 +120,10 @@ class RepairReport:
         if self.lost_ids:
             lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
         if self.n_commits_lost:
-            lines.append(f"the last {self.n_commits_lost:,} commits are lost")
+            lines.append(
+                f"the last {self.n_commits_lost:,} commits are lost, unless the "
+                "manifest that is set aside is of another collection: then none is"
+            )
         if self.n_damaged:
             lines.append(
                 f"{self.n_damaged:,} of the rows lie in segments that are still "
@@ -306,11 +309,11 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
             if {segment.name(kind) for kind in segment.arrow_files} <= names
         ]
         raise ArtefactError(
-            f"{disk.folder}: neither the newest manifest nor its copy is of use; put "
-            "back one of them from a backup, move the manifest away if it is of "
-            "another collection, or go back to the state of number "
-            f"{number:,}, of which {sum(s.n_live for s in there):,} rows are there, by "
-            "'fewbits verify --repair --drop-rows'"
+            f"{disk.folder}: neither the newest manifest nor its copy is of use. If it "
+            "is of another collection, move it away. Else put one of them back from a "
+            f"backup, or go back to version {number:,}, of which "
+            f"{sum(s.n_live for s in there):,} rows are there, by 'fewbits verify "
+            "--repair --drop-rows'"
         )
     raise ArtefactError(
         f"{disk.folder}: no manifest can be read; put back manifest-*.json from a "

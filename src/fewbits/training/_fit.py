@@ -28,6 +28,7 @@ from fewbits.learners.fitting import indicator
 from fewbits.ood import Rejection, learn_rejection
 from fewbits.training._methods import (
     DEEP_METHODS,
+    METHODS,
     PACKED,
     SUPERVISED,
     decomposed,
@@ -45,6 +46,7 @@ DEFAULT_BACKBONES = {
 }
 _WORDS_FROM = 500  # images that visual words of classic descriptors are learnt from
 _CLASSES = "OUiub"  # dtype kinds of labels that can be counted
+_TEXT_BITS = 256  # by default: 64 find too little among texts
 _SAMPLE = 10_000  # items whose codes are examined
 _TAKES_CODEBOOK = "llc"  # the method with class codes of its own
 #: Images that two networks are compared by, those of most contrast; and how far their
@@ -107,7 +109,8 @@ def learn(
         A learner, a key of `METHODS`, one of `DEEP_METHODS`, which need torch, or
         "packed" for vectors that are binary codes already. None is "itq".
     n_bits : int, default=None
-        Length of the codes; the learner's own default when not given.
+        Length of the codes; when not given, 256 for texts where no labels are learnt
+        from, and else the learner's own default.
     backbone : str, default=None
         Id of a backbone; by default one that fits the kind of the items. ``classic``
         learns its visual words from the images, if no vocabulary is installed.
@@ -187,6 +190,10 @@ def learn(
     # Backbone and learner.
     extractor = backbone_of(source, backbone, progress)
     if not isinstance(learner, Learner):
+        has_default = getattr(METHODS.get(method), "n_bits", None) is not None
+        if n_bits is None and has_default and "n_bits" not in parameters:
+            of_texts = source.kind == "texts" and method not in SUPERVISED
+            n_bits = _TEXT_BITS if of_texts else None
         learner = make_learner(method, n_bits, random_state, parameters)
     if kernel_map is not None:
         if kernel_map not in KERNELS:

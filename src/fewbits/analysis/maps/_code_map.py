@@ -52,7 +52,6 @@ def map_codes(
     *,
     method: str = "smacof",
     max_items: int = 1000,
-    random_state: int | None = 0,
 ) -> CodeMap:
     """Place codes on a plane by their Hamming distances.
 
@@ -66,8 +65,6 @@ def map_codes(
     max_items : int, default=1000
         Where there are more, so many are drawn. At most 10,000; the time grows with the
         square, and a thousand take a second, by t-SNE some five.
-    random_state : int or None, default=0
-        Seeds the draw; the maps themselves use no chance but in t-SNE's order.
 
     Returns
     -------
@@ -105,7 +102,7 @@ def map_codes(
     check_choice(method, "method", ("smacof", "classical", "tsne"))
     if check_count(max_items, "max_items") > _MAX_ITEMS:
         raise ArgumentError(f"a map takes at most {_MAX_ITEMS} items, got {max_items}")
-    rng = generator(random_state)
+    rng = generator(0)
     rows = np.arange(len(codes))[sampled_rows(len(codes), max_items, rng)]
     sample = codes[rows]
     distances = hamming_distances(sample, sample).astype(np.float64)
@@ -130,7 +127,7 @@ def map_codes(
                 metric="precomputed",
                 init=start.astype(np.float32),
                 perplexity=min(_PERPLEXITY, (len(distances) - 1) / 3),
-                random_state=random_state,
+                random_state=0,
             )
             coordinates = tsne.fit_transform(distances).astype(np.float64)
     return CodeMap(

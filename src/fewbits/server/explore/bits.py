@@ -3,19 +3,18 @@
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._checks import check_bit
 from fewbits._files import atomic_write
-from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis.bits import Extremes, Side, count_ones, distinct_bits
-from fewbits.analysis.names import Proposal, Word, propose_names
+from fewbits.analysis.bits import Extremes, count_ones, distinct_bits
+from fewbits.analysis.names import Word, propose_names
 from fewbits.codes import hamming_distances, pack, unpack
 from fewbits.collection import Collection
 from fewbits.collection.pages import bit_scores
@@ -42,24 +41,13 @@ _LONGEST_NAME = 200
 _NAMING = Lock()
 
 
-def check_bit(collection: Collection, bit: int) -> None:
-    """Refuse the number of a bit that is not there."""
-    n_bits = collection.encoder.n_bits
-    if not 0 <= bit < n_bits:
-        raise ArgumentError(f"bit must be between 0 and {n_bits - 1}, got {bit}")
-
-
 # Use.
 
 
 def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, Any]:
     """Return how the bits of a collection are used, and which say about the same.
 
-    Parameters
-    ----------
-    collection : Collection
-    proposals : bool, default=True
-        Whether to propose names, which takes most of the time.
+    `proposals` of names take most of the time.
 
     Returns
     -------
@@ -71,23 +59,25 @@ def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, 
         it is ``dead``, the bits that it is the ``same_as``, which correlate with it by
         more than .5 in absolute value, the ``proposed`` names of both sides or None,
         and their significant ``words``.
-
-    Examples
-    --------
-    >>> from fewbits.encoders import LinearEncoder
-    >>> encoder = LinearEncoder(np.eye(2), np.zeros(2))
-    >>> col = Collection.create(None, np.array([[1, 1], [1, -1]]), encoder=encoder)
-    >>> [(b["bit"], b["share"], b["dead"]) for b in use_of_bits(col)["bits"]]
-    [(0, 1.0, True), (1, 0.5, False)]
     """
     check_filled(collection)
     codes, n_bits = collection.codes, collection.encoder.n_bits
-    n_compared, alike = _compared(codes, n_bits)
-    n_read, named = _proposals(collection) if proposals else (0, {})
-    shares = (count_ones(codes, n_bits) / len(codes)).tolist()
+    n_compared, alike = _alike(codes, n_bits)
+    n_read, names = 0, {}
+    texts = None
+    if proposals:
+        chosen = sampled(len(codes), affordable(_READ, n_bits, _USUAL, 1))
+        texts = _words(collection, chosen)
+    if texts is not None:
+        n_read = len(chosen)
+        # Of many classes, each is a small share of a side that it yet belongs to.
+        least = 0.1 if collection.kind == "texts" else 0.0
+        some = np.ascontiguousarray(codes[chosen])
+        options: dict[str, Any] = {"n_words": _WORDS, "min_share": least}
+        names = propose_names(texts, some, n_bits, **options).bits
     bits = []
-    for bit, share in enumerate(shares):
-        sides = named.get(bit)
+    for bit, share in enumerate((count_ones(codes, n_bits) / len(codes)).tolist()):
+        sides = names.get(bit)
         entry = {
             "bit": bit,
             "share": share,
@@ -118,7 +108,7 @@ def with_names(use: Mapping[str, Any], names: Mapping[int, Sides]) -> dict[str, 
     return {**use, "bits": bits}
 
 
-def _compared(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]:
+def _alike(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]:
     """Return how many codes bits were compared on, and the others alike to each."""
     n = affordable(_COMPARED, n_bits, _USUAL, 2)
     if n < min(_FEWEST, len(codes)) and n_bits > _USUAL:
@@ -126,25 +116,8 @@ def _compared(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]
     sample = codes[sampled(len(codes), n)]
     chosen = distinct_bits(sample, n_bits, n_shown=n_bits)
     groups = [sorted((bit, *others)) for bit, others in chosen.items()]
-    alike = {
-        bit: [other for other in group if other != bit]
-        for group in groups
-        for bit in group
-    }
-    return len(sample), alike
-
-
-def _proposals(collection: Collection) -> tuple[int, dict[int, Proposal]]:
-    n_bits = collection.encoder.n_bits
-    chosen = sampled(len(collection), affordable(_READ, n_bits, _USUAL, 1))
-    texts = _words(collection, chosen)
-    if texts is None:
-        return 0, {}
-    # Of many classes, each is a small share of a side that it yet belongs to.
-    least = 0.1 if collection.kind == "texts" else 0.0
-    codes = np.ascontiguousarray(collection.codes[chosen])
-    proposals = propose_names(texts, codes, n_bits, n_words=_WORDS, min_share=least)
-    return len(chosen), proposals.bits
+    pairs = ((bit, group) for group in groups for bit in group)
+    return len(sample), {bit: [x for x in group if x != bit] for bit, group in pairs}
 
 
 def _words(
@@ -183,21 +156,16 @@ def _name(words: Sequence[Word]) -> str:
 # Meaning.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BitExamples:
-    """Items that show the sides of all bits best.
+class BitExamples(NamedTuple):
+    """Items that show the sides of all bits best, of `n_items` that were looked at.
 
     `by` is what tells: scores of kept "vectors", or of "texts" or "images" that are
     read again; or "codes" alone, which have no `extremes`, items of the largest scores.
-    `n_items` were looked at.
     """
 
     by: str
     n_items: int
     extremes: Extremes | None
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def bit_examples(collection: Collection) -> BitExamples:
@@ -215,23 +183,12 @@ def bit_examples(collection: Collection) -> BitExamples:
 def meaning_of_bit(
     collection: Collection,
     bit: int,
+    examples: BitExamples,
     *,
     k: int = 8,
     label: str | None = None,
-    examples: BitExamples | None = None,
 ) -> dict[str, Any]:
-    """Show what one bit means.
-
-    Parameters
-    ----------
-    collection : Collection
-    bit : int
-    k : int, default=8
-        Examples of each side, at most 100.
-    label : str, default=None
-        A column with classes: tell which of them have the bit most and least.
-    examples : BitExamples, default=None
-        Of this collection; None computes them.
+    """Show what one bit means, by `k` examples of each side, and classes by a column.
 
     Returns
     -------
@@ -243,19 +200,28 @@ def meaning_of_bit(
         1, in its order, only the ends of a long list; None without `label`. And
         ``n_classes``.
     """
-    check_bit(collection, bit)
-    examples = examples or bit_examples(collection)
-    if examples.extremes is None:
-        sides = [_typical(collection, bit, value, k) for value in (0, 1)]
-    else:
-        sides = [
-            _extreme(collection, bit, value, k, side)
-            for value, side in enumerate(examples.extremes)
-        ]
-    classes = None if label is None else _classes(collection, bit, label)
-    n_classes = len(classes or ())
-    if classes is not None and n_classes > 2 * _CLASSES:
-        classes = classes[:_CLASSES] + classes[-_CLASSES:]
+    check_bit(bit, collection.encoder.n_bits)
+    sides, classes, n_classes = [], None, 0
+    for value in (0, 1):
+        if examples.extremes is None:
+            name = "distance"
+            positions, numbers = _typical(collection, bit, value, k)
+        else:
+            name, side = "score", examples.extremes[value]
+            positions, scores = side.rows[bit], side.scores[bit]
+            # An item of the other side may be extreme where this one has few.
+            codes = collection.codes[np.maximum(positions, 0)]
+            here = (positions >= 0) & (_values(codes, bit) == value)
+            positions, numbers = positions[here][:k], scores[here][:k]
+        shown = records(collection, positions)
+        for item, number in zip(shown, numbers.tolist(), strict=True):
+            item[name] = number
+        sides.append(shown)
+    if label is not None:
+        classes = _classes(collection, bit, label)
+        n_classes = len(classes)
+        if n_classes > 2 * _CLASSES:
+            classes = classes[:_CLASSES] + classes[-_CLASSES:]
     return {
         "bit": bit,
         "by": examples.by,
@@ -267,37 +233,21 @@ def meaning_of_bit(
     }
 
 
-def _extreme(
-    collection: Collection, bit: int, value: int, k: int, side: Side
-) -> list[dict[str, Any]]:
-    positions, scores = side.rows[bit], side.scores[bit]
-    # An item of the other side may be extreme where this one has few.
-    codes = collection.codes[np.maximum(positions, 0)]
-    here = (positions >= 0) & (_values(codes, bit) == value)
-    shown = records(collection, positions[here][:k])
-    for item, score in zip(shown, scores[here][:k].tolist(), strict=True):
-        item["score"] = score
-    return shown
-
-
 def _typical(
     collection: Collection, bit: int, value: int, k: int
-) -> list[dict[str, Any]]:
+) -> tuple[IdArray, NDArray[Any]]:
     """Return the items nearest to the majority of the codes of a side."""
     positions = sampled(len(collection), _CODES)
     codes = collection.codes[positions]
     here = _values(codes, bit) == value
     if not here.any():
-        return []
+        return positions[:0], positions[:0]
     positions, codes = positions[here], np.ascontiguousarray(codes[here])
     bits = unpack(codes, collection.encoder.n_bits)
     majority = bits.mean(axis=0, keepdims=True) >= 0.5
     distances = hamming_distances(pack(majority), codes)[0]
     best = np.argsort(distances, kind="stable")[:k]
-    shown = records(collection, positions[best])
-    for item, distance in zip(shown, distances[best].tolist(), strict=True):
-        item["distance"] = distance
-    return shown
+    return positions[best], distances[best]
 
 
 def _values(codes: CodeArray, bit: int) -> NDArray[np.uint8]:
@@ -357,7 +307,7 @@ def name_bit(
     None, or a blank, takes the name away. Names of more than 200 characters, or
     with control characters, are refused.
     """
-    check_bit(collection, bit)
+    check_bit(bit, collection.encoder.n_bits)
     sides = _checked(zeros, "zeros"), _checked(ones, "ones")
     with _NAMING:
         names = {**names_of_bits(folder, collection), bit: sides}
@@ -371,9 +321,7 @@ def name_bit(
 
 
 def _checked(name: str | None, side: str) -> str | None:
-    if name is None or not name.strip():
-        return None
-    name = name.strip()
+    name = (name or "").strip()
     if len(name) > _LONGEST_NAME:
         raise ArgumentError(
             f"the name of the {side} has {len(name)} characters; at most "
@@ -382,4 +330,4 @@ def _checked(name: str | None, side: str) -> str | None:
     # Cs: half of a pair of UTF-16, which no file of UTF-8 can hold.
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         raise ArgumentError(f"the name of the {side} has control characters")
-    return name
+    return name or None

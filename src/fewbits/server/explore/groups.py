@@ -30,13 +30,6 @@ def largest_groups(
         the ``sizes``, and as ``groups`` their first items in the order of the
         collection: ``id``, ``distance``, the bits in which its code differs from that
         of the first, and ``columns``.
-
-    Examples
-    --------
-    >>> codes = np.array([[0], [7], [0]], np.uint8)
-    >>> col = Collection.create(None, codes=codes)
-    >>> largest_groups(col, col.duplicates(0).groups())["n_items"]
-    2
     """
     largest = _largest_first(groups)[:max_groups]
     shown = []
@@ -69,22 +62,10 @@ def duplicate_list(
 ) -> Iterator[Any]:
     """Return an iterator over tables with a line for each duplicate, to clean up by.
 
-    In groups without an item that is to `keep`, the first one is.
-
-    Yields
-    ------
-    pyarrow.Table
-        ``_id``, ``_group`` from 1 on, the largest first, ``_decision`` ("keep" or
-        "remove"), ``_distance``, the bits in which the code differs from that of the
-        item of the group to keep, and the user's columns.
-
-    Examples
-    --------
-    >>> codes = np.array([[0], [7], [0]], np.uint8)
-    >>> col = Collection.create(None, codes=codes)
-    >>> (table,) = duplicate_list(col, col.duplicates(0).groups(), keep=[2])
-    >>> table["_id"].to_pylist(), table["_decision"].to_pylist()
-    ([0, 2], ['remove', 'keep'])
+    Of ``_id``, ``_group`` from 1 on, the largest first, ``_decision`` ("keep" or
+    "remove"), ``_distance``, the bits in which the code differs from that of the item
+    of the group to keep, and the user's columns. In groups without an item that is to
+    `keep`, the first one is.
     """
     # Before the first table is asked for, so that an unknown id is refused.
     kept = tools.positions_of(collection, keep) if len(keep) else np.empty(0, np.int64)

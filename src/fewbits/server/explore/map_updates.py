@@ -3,26 +3,24 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from fewbits._repr import one_line
 from fewbits._runtime import changed
-from fewbits.errors import one_line as message_of
+from fewbits.errors import one_line
 from fewbits.server._service import Snapshot
 from fewbits.server.explore.maps import CollectionMap, map_collection
 
 _HELD = 4  # maps of earlier versions, which pages go on to look at
 
 
-@dataclass(frozen=True, eq=False)
-class MadeMap:
+class MadeMap(NamedTuple):
     """A map, and the snapshot that it is of."""
 
     map: CollectionMap
     snapshot: Snapshot
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class MapState:
     """The newest map, and the progress of the next.
 
@@ -36,19 +34,11 @@ class MapState:
     total: int = 1
     fault: str | None = None
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, with facts about the map if there is one."""
-        return {
-            "ready": self.made is not None,
-            "stage": self.stage,
-            "done": self.done,
-            "total": self.total,
-            "fault": self.fault,
-            **({} if self.made is None else self.made.map.facts()),
-        }
+        state = {name: x for name, x in vars(self).items() if name != "made"}
+        facts = {} if self.made is None else self.made.map.facts()
+        return {"ready": self.made is not None, **state, **facts}
 
 
 class MapUpdates:
@@ -118,7 +108,7 @@ class MapUpdates:
                     )
                 made = MadeMap(plane, snapshot)
             except Exception as error:
-                failed = version, MapState(stage="failed", fault=message_of(error))
+                failed = version, MapState(stage="failed", fault=one_line(error))
             with self._lock:
                 if self._next is not None and self._next.version == version:
                     self._next = None  # asked for while it was made

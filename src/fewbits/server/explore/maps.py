@@ -5,16 +5,15 @@ item on the map.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_bit, check_count, check_k
+from fewbits._checks import check_bit
 from fewbits._frozen import frozen_array
-from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis.maps import (
     N_LANDMARKS,
@@ -38,6 +37,7 @@ MAX_POINTS = 1_000_000
 #: Classes with a colour of their own; all others have `REST`, missing ones `MISSING`.
 N_CLASSES, REST, MISSING = 10, 254, 255
 _FARTHEST = 253  # the last value of a scale
+_LEGEND: dict[str, Any] = {"legend": [], "rest": None, "n_missing": 0, "scale": None}
 _COMPARISONS = 1_000_000_000  # of outliers: a second or two of work
 _FEWEST = 1000  # items that are looked at for outliers, however many there are
 _USUAL = 0.95  # the share of items that are no outliers
@@ -47,52 +47,29 @@ _MOST = 5_000_000_000  # comparisons of codes that an export may take: some seco
 class Colours(NamedTuple):
     """A byte for each point of a map, in its order, and what the bytes mean.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_points,), dtype uint8
-        Places in the legend, where 254 are the rest of the classes and 255 items
-        without one; values of a bit; or steps of a scale from 0 to 253.
-    legend : dict
-        Its ``kind``, "classes", "bit" or "scale"; as ``legend`` the ``label`` and the
-        ``count`` of each value of a class or bit; ``rest``, the ``n_classes`` and the
-        ``count`` of the classes that share a colour, or None; ``n_missing``; and
-        ``scale``, ``low``, ``high`` and ``unit`` of what 0 and 253 stand for, or None.
+    `values` are places in the legend, where 254 are the rest of the classes and 255
+    items without one; values of a bit; or steps of a scale from 0 to 253.
+
+    `legend` has its ``kind``, "classes", "bit" or "scale"; as ``legend`` the ``label``
+    and the ``count`` of each value of a class or bit; ``rest``, the ``n_classes`` and
+    the ``count`` of the classes that share a colour, or None; ``n_missing``; and
+    ``scale``, ``low``, ``high`` and ``unit`` of what 0 and 253 stand for, or None.
     """
 
     values: NDArray[np.uint8]
     legend: dict[str, Any]
 
-    def __repr__(self) -> str:
-        return one_line(self)
 
-
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class CollectionMap:
-    """Points for items of a collection.
-
-    Attributes
-    ----------
-    collection : Collection
-        The version that the map is of.
-    positions : ndarray of shape (n_points,), dtype int64
-        Their order is random: a prefix is a sample of all of them.
-    places : ndarray of shape (n_points, 2), dtype uint16
-    layout : MapLayout
-        Puts further codes on the same map.
-    trust : MapTrust
-        The share of true neighbours kept, among the items on the map.
-    codes : ndarray of shape (n_points, n_bytes), dtype uint8
-    """
+    """Points for items of a version of a collection."""
 
     collection: Collection
-    positions: IdArray = field(repr=False)
-    places: NDArray[np.uint16] = field(repr=False)
-    layout: MapLayout
-    trust: MapTrust = field(repr=False)
-    codes: CodeArray = field(repr=False)
-
-    def __repr__(self) -> str:
-        return one_line(self)
+    positions: IdArray  # in random order: a prefix is a sample of all of them
+    places: NDArray[np.uint16]  # (n_points, 2)
+    layout: MapLayout  # puts further codes on the same map
+    trust: MapTrust  # share of true neighbours kept, among the items on the map
+    codes: CodeArray  # of the points
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -140,7 +117,7 @@ class CollectionMap:
             values = (self.codes[:, bit // 8] >> (7 - bit % 8) & 1).astype(np.uint8)
             counts = np.bincount(values, minlength=2).tolist()
             entries = [{"label": i, "count": count} for i, count in enumerate(counts)]
-            return Colours(values, _legend("bit", entries))
+            return Colours(values, {**_LEGEND, "kind": "bit", "legend": entries})
         if by == "distance":
             distances = hamming_distances(self._code(id, code), self.codes)[0]
             return _scaled(distances.astype(np.float64), "bits")
@@ -152,9 +129,7 @@ class CollectionMap:
 
     def _by_class(self, name: str) -> Colours:
         numbers = tools.group_numbers(self.collection, name, self.positions)
-        column = tools.take(self.collection, self.positions, [name])[
-            name
-        ].combine_chunks()
+        column = self._column(name, self.positions)
         counts = np.bincount(numbers)
         first = np.unique(numbers, return_index=True)[1]
         labels = column.take(first).to_pylist()
@@ -166,13 +141,17 @@ class CollectionMap:
         values[shown] = np.arange(len(shown))
         entries = [{"label": labels[i], "count": int(counts[i])} for i in shown]
         others = {"n_classes": len(rest), "count": int(counts[rest].sum())}
-        legend = _legend(
-            "classes",
-            entries,
-            rest=others if rest else None,
-            n_missing=column.null_count,
-        )
+        legend = {
+            **_LEGEND,
+            "kind": "classes",
+            "legend": entries,
+            "rest": others if rest else None,
+            "n_missing": column.null_count,
+        }
         return Colours(values[numbers], legend)
+
+    def _column(self, name: str, positions: IdArray) -> Any:
+        return tools.take(self.collection, positions, [name])[name].combine_chunks()
 
     def _code(self, id: Any, code: str | None) -> CodeArray:
         """Return the code from which distances are measured, as a matrix of one row."""
@@ -212,7 +191,7 @@ class CollectionMap:
         n = len(self.collection)
         if not 0 <= row < n:
             raise ArgumentError(f"rows are from 0 to {n - 1}, got {row}")
-        near, distances = self._nearest(np.array([row]), min(check_k(k), n - 1))
+        near, distances = self._nearest(np.array([row]), min(k, n - 1))
         item, *neighbours = self._records(np.append(row, near[0]))
         place = item["place"]
         item["trust"] = None if place is None else float(self.trust.around([place])[0])
@@ -261,24 +240,9 @@ class CollectionMap:
             and ``votes``, the neighbours of that class; None without `label`.
             ``nearest_distance_p95``, that of the 95 %; ``k``; and ``n_points``, those
             that were looked at, drawn at random where there are too many.
-
-        Examples
-        --------
-        >>> from fewbits.encoders import LinearEncoder
-        >>> encoder = LinearEncoder(np.eye(16), np.zeros(16))
-        >>> X = np.sign(np.random.default_rng(0).normal(size=(3, 16)))
-        >>> X = np.vstack([np.repeat(X[:2], 20, axis=0), X[2:]])
-        >>> columns = {"kind": [*"a" * 19, *"b" * 21, None]}
-        >>> col = Collection.create(None, X, encoder=encoder, columns=columns)
-        >>> seen = map_collection(col).outliers("kind")
-        >>> [item["row"] for item in seen["outliers"]]
-        [40]
-        >>> [(item["row"], item["votes"]) for item in seen["confusions"]]
-        [(19, 10)]
         """
-        check_count(n, "n")
         size = len(self.collection)
-        k = min(check_k(k), size - 1)
+        k = min(k, size - 1)
         looked_at = self.positions[: max(_FEWEST, _COMPARISONS // size)]
         near, distances = self._nearest(looked_at, k)
         nearest = distances[:, 0] if k else np.zeros(len(looked_at), np.int64)
@@ -313,7 +277,7 @@ class CollectionMap:
         """Return numbers of classes, -1 of items without one, and the class of each."""
         every, inverse = np.unique(np.append(positions, near), return_inverse=True)
         numbers = tools.group_numbers(self.collection, label, every).astype(np.int64)
-        column = tools.take(self.collection, every, [label])[label].combine_chunks()
+        column = self._column(label, every)
         numbers[column.is_null().to_numpy(zero_copy_only=False)] = -1
         kinds, first = np.unique(numbers, return_index=True)
         values = dict(zip(kinds.tolist(), column.take(first).to_pylist(), strict=True))
@@ -326,12 +290,9 @@ class CollectionMap:
     def table(self, positions: IdArray, *, n_neighbours: int = 10) -> Any:
         """Return items, with their nearest ones of the whole collection, as a table.
 
-        Returns
-        -------
-        pyarrow.Table
-            ``_id``, ``_x`` and ``_y``, null of items that are not on the map,
-            ``_neighbours``, a list of ids for each, ``_distances``, those in bits, and
-            the user's columns.
+        Of ``_id``, ``_x`` and ``_y``, null of items that are not on the map,
+        ``_neighbours``, a list of ids for each, ``_distances``, those in bits, and the
+        user's columns.
         """
         import pyarrow as pa
 
@@ -366,28 +327,11 @@ class CollectionMap:
         return table
 
 
-def _legend(
-    kind: str,
-    entries: list[dict[str, Any]],
-    *,
-    rest: dict[str, int] | None = None,
-    n_missing: int = 0,
-    scale: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "legend": entries,
-        "rest": rest,
-        "n_missing": n_missing,
-        "scale": scale,
-    }
-
-
 def _scaled(measures: NDArray[np.float64], unit: str) -> Colours:
     low, high = float(measures.min()), float(measures.max())
     steps = np.rint((measures - low) * (_FARTHEST / ((high - low) or 1.0)))
     scale = {"low": low, "high": high, "unit": unit}
-    return Colours(steps.astype(np.uint8), _legend("scale", [], scale=scale))
+    return Colours(steps.astype(np.uint8), {**_LEGEND, "kind": "scale", "scale": scale})
 
 
 def _majority(numbers: IntArray, near: IntArray) -> tuple[IntArray, IntArray]:
@@ -407,30 +351,19 @@ def _majority(numbers: IntArray, near: IntArray) -> tuple[IntArray, IntArray]:
 def map_collection(
     collection: Collection,
     *,
-    label: str | None = None,
     earlier: CollectionMap | None = None,
     max_points: int = MAX_POINTS,
     n_landmarks: int = N_LANDMARKS,
-    random_state: int = 0,
     progress: Progress | None = None,
 ) -> CollectionMap:
     """Put the items of a collection on a plane.
 
-    Parameters
-    ----------
-    collection : Collection
-    label : str, default=None
-        The column by which landmarks are sampled; None takes that of the labels.
-    earlier : CollectionMap, default=None
-        A map of an earlier version: its layout is kept, and only codes that it does not
-        know are placed.
-    max_points : int, default=1_000_000
-        Of a larger collection so many items, drawn at random, are on the map.
-    n_landmarks, random_state : int
-        See `fewbits.analysis.maps.fit_layout`.
-    progress : callable, default=None
-        Called with (stage, done, of so many).
+    Of a collection of more than `max_points` so many items, drawn at random, are on the
+    map. The layout of an `earlier` version is kept, and only codes that it does not
+    know are placed; a new one is learnt from `n_landmarks`, drawn by their labels.
     """
+    from pyarrow.types import is_nested
+
     n = len(collection)
     if not n:
         raise ArgumentError("need at least one item for a map, got none")
@@ -438,22 +371,19 @@ def map_collection(
     def stage(name: str) -> Callable[[int, int], None] | None:
         return None if progress is None else partial(progress, name)
 
-    order = np.random.default_rng(random_state).permutation(n)
-    positions = order[: check_count(max_points, "max_points")]
+    order = np.random.default_rng(0).permutation(n)
+    positions = order[:max_points]
     codes = collection.codes[positions]
     if earlier is None:
-        name = collection.label_column
-        if name is not None and _is_nested(collection.schema.field(name).type):
-            name = None  # several of an item
-        name = label or name
-        classes = (
-            None if name is None else tools.group_numbers(collection, name, positions)
-        )
+        name, classes = collection.label_column, None
+        # Items of several labels have no one class.
+        if name is not None and not is_nested(collection.schema.field(name).type):
+            classes = tools.group_numbers(collection, name, positions)
         layout = fit_layout(
             codes,
             classes=classes,
             n_landmarks=n_landmarks,
-            random_state=random_state,
+            random_state=0,
             progress=stage("layout"),
         )
         places = layout.place(codes, stage("places"))
@@ -467,13 +397,7 @@ def map_collection(
         places[~same] = layout.place(codes[~same], stage("places"))
     if progress is not None:
         progress("trust", 0, 1)
-    trust = map_trust(codes, places, random_state=random_state)
+    trust = map_trust(codes, places, random_state=0)
     return CollectionMap(
         collection, frozen_array(positions), frozen_array(places), layout, trust, codes
     )
-
-
-def _is_nested(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_nested(kind))

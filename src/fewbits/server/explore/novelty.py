@@ -13,8 +13,7 @@ from fewbits.collection import Collection, tools
 from fewbits.errors import ArgumentError
 from fewbits.server.explore._items import check_filled, sampled
 
-#: Share of known items that the threshold accepts which is proposed.
-ACCEPTED = 0.95
+_ACCEPTED = 0.95  # of known items, by the threshold that is proposed
 _MOST = 200_000  # items that are neighbours
 _DISTANCES = 1 << 22  # held at once
 _FEWEST_CLASSES, _LEVEL = 5, 0.95  # of an interval over classes
@@ -25,14 +24,8 @@ def novelty(
 ) -> dict[str, Any]:
     """Return the share of known and of unknown items that each threshold accepts.
 
-    Parameters
-    ----------
-    collection : Collection
-        Of at least two items.
-    label : str, default=None
-        A column with classes: one that is left out stands for unknown items.
-    n_samples : int, default=500
-        Items of the collection that are tried.
+    With a column of classes, `label`, one that is left out stands for unknown items;
+    `n_samples` items of the collection are tried.
 
     Returns
     -------
@@ -67,6 +60,10 @@ def novelty(
     codes = np.ascontiguousarray(collection.codes[others])
     nearest, foreign = _nearest(codes, tried, classes)
     n_bits, unknown, interval = collection.encoder.n_bits, None, None
+    # Of n distances and a new one every order is as likely (split conformal
+    # prediction); where there are too few for it, all of them lie within.
+    n = len(nearest)
+    place = min(math.ceil(_ACCEPTED * (n + 1)), n) - 1
     if classes is not None:
         unknown = _shares(foreign, n_bits)
         interval = _interval(foreign, classes[tried], n_bits)
@@ -74,7 +71,7 @@ def novelty(
         "known": _shares(nearest, n_bits),
         "unknown": unknown,
         "unknown_interval": interval,
-        "threshold": _accepting(nearest, ACCEPTED),
+        "threshold": int(np.sort(nearest)[place]),
         "radius": collection.facts.novelty_radius,
         "n_samples": len(tried),
         "n_items": len(others),
@@ -103,16 +100,6 @@ def _shares(distances: NDArray[np.int32], n_bits: int) -> list[float]:
     within = np.searchsorted(np.sort(distances), np.arange(n_bits + 1), side="right")
     shares: list[float] = (within / len(distances)).tolist()
     return shares
-
-
-def _accepting(distances: NDArray[np.int32], share: float) -> int:
-    """Return the smallest threshold within which a new item lies with this chance.
-
-    Of n distances and a new one every order is as likely: split conformal prediction.
-    Where there are too few for it, all of them lie within.
-    """
-    place = min(math.ceil(share * (len(distances) + 1)), len(distances)) - 1
-    return int(np.sort(distances)[place])
 
 
 def _interval(

@@ -13,6 +13,12 @@ _SAMPLE = 50_000  # codes that are compared with each other
 _READ_AGAIN = 100_000  # items that are embedded again where no vectors are kept
 _WORK = 2e10  # numbers of vectors that are compared for an estimate
 _QUERIES = 200, 1000  # drawn at least and at most
+#: What codes tell, where they can be read.
+_OF_CODES = "n_dead_bits", "effective_bits", "n_distinct", "n_shared", "largest_group"
+_NO_VECTORS = (
+    "the collection keeps no vectors to compare with: build it with --keep-vectors, or "
+    "ask 'fewbits recall' with a file of vectors"
+)
 
 
 def quality(collection: Collection) -> dict[str, Any]:
@@ -30,27 +36,19 @@ def quality(collection: Collection) -> dict[str, Any]:
         about what deserves attention.
     """
     check_filled(collection)
-    return {
+    n_bits = collection.encoder.n_bits
+    answer: dict[str, Any] = {
         "n_items": len(collection),
-        "n_bits": collection.encoder.n_bits,
+        "n_bits": n_bits,
         "version": None if collection.path is None else collection.version,
         **collection.usage(),
-        **_of_codes(collection),
     }
-
-
-def _of_codes(collection: Collection) -> dict[str, Any]:
-    """Return what codes tell, or why they cannot be read."""
-    n_bits = collection.encoder.n_bits
     try:
         codes = collection.codes
     except ArtefactError as error:
         return {
-            "n_dead_bits": None,
-            "effective_bits": None,
-            "n_distinct": None,
-            "n_shared": None,
-            "largest_group": None,
+            **answer,
+            **dict.fromkeys(_OF_CODES),
             "n_sample": 0,
             "warnings": [f"the codes cannot be read: {error}"],
         }
@@ -58,12 +56,12 @@ def _of_codes(collection: Collection) -> dict[str, Any]:
     chosen = sampled(len(codes), affordable(_SAMPLE, n_bits, 1024, 2))
     report = bit_report(codes[chosen], n_bits, n_pairs=100_000)
     effective = report.effective_bits
+    n_dead = int(np.count_nonzero((ones == 0) | (ones == len(codes))))
+    sizes = report.n_distinct, report.n_shared, report.largest_group
+    told = n_dead, None if np.isnan(effective) else effective, *sizes
     return {
-        "n_dead_bits": int(np.count_nonzero((ones == 0) | (ones == len(codes)))),
-        "effective_bits": None if np.isnan(effective) else effective,
-        "n_distinct": report.n_distinct,
-        "n_shared": report.n_shared,
-        "largest_group": report.largest_group,
+        **answer,
+        **dict(zip(_OF_CODES, told, strict=True)),
         "n_sample": len(chosen),
         "warnings": list(report.warnings),
     }
@@ -83,26 +81,19 @@ def recall(collection: Collection, k: int = 10) -> dict[str, Any]:
         why there are no estimates. One of the last two is None.
     """
     check_filled(collection)
-    truth, vectors, n_features = "vectors", None, collection.encoder.n_features
-    drawn = _WORK / max(1, len(collection) * n_features)
-    n_queries = int(min(max(drawn, _QUERIES[0]), _QUERIES[1]))
+    truth, vectors, reason = "vectors", None, _NO_VECTORS
+    n_numbers = max(1, len(collection) * collection.encoder.n_features)
+    n_queries = int(min(max(_WORK / n_numbers, _QUERIES[0]), _QUERIES[1]))
+    column = collection.item_column
+    few_texts = collection.kind == "texts" and len(collection) <= _READ_AGAIN
     try:
-        if collection.vector_dtype is None:
-            column = collection.item_column
-            is_text = collection.kind == "texts" and column is not None
-            if not is_text or len(collection) > _READ_AGAIN:
-                return _no_recall(
-                    "the collection keeps no vectors to compare with: build it with "
-                    "--keep-vectors, or ask 'fewbits recall' with a file of vectors"
-                )
+        if collection.vector_dtype is None and column is not None and few_texts:
             truth = "texts"
-            vectors = collection.features(list(collection.column(str(column))))
-        estimates = collection.recall(k, vectors=vectors, n_queries=n_queries)
+            vectors = collection.features(list(collection.column(column)))
+        if collection.vector_dtype is not None or vectors is not None:
+            estimates = collection.recall(k, vectors=vectors, n_queries=n_queries)
+            rows = [estimate.to_dict() for estimate in estimates]
+            return {"estimates": rows, "truth": truth, "reason": None}
     except FewbitsError as error:
-        return _no_recall(str(error))
-    rows = [estimate.to_dict() for estimate in estimates]
-    return {"estimates": rows, "truth": truth, "reason": None}
-
-
-def _no_recall(reason: str) -> dict[str, Any]:
+        reason = str(error)
     return {"estimates": [], "truth": None, "reason": reason}

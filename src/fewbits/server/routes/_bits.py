@@ -3,72 +3,70 @@
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query, Request
 
-from fewbits.server._bodies import NamesBody, body_of, reads
+from fewbits._checks import check_bit
+from fewbits.server._bodies import NamesBody
 from fewbits.server._errors import ApiError
 from fewbits.server._replies import Json
-from fewbits.server._service import Current, Served
+from fewbits.server._routing import read_body, reads
+from fewbits.server._service import Current, View
 
 router = APIRouter()
 
 
 @router.get("/v1/bits")
-async def bits(served: Current, proposals: bool = True) -> Json:
+async def bits(view: Current, proposals: bool = True) -> Json:
     """List the bits with their use and their names."""
     from fewbits.server.explore.bits import with_names
 
-    use = await _use_of_bits(served, proposals)
-    return Json(with_names(use, await _names(served)))
+    use = await _use_of_bits(view, proposals)
+    return Json(with_names(use, await _names(view)))
 
 
 @router.get("/v1/bits/{bit}")
 async def bit(
     bit: int,
-    served: Current,
+    view: Current,
     k: Annotated[int, Query(ge=1, le=100)] = 8,
     label: str | None = None,
 ) -> Json:
     """Show what one bit means: extreme items of both sides, words, and classes."""
-    from fewbits.server.explore.bits import bit_examples, check_bit, meaning_of_bit
+    from fewbits.server.explore.bits import bit_examples, meaning_of_bit
 
-    collection = served.collection
-    check_bit(collection, bit)
+    collection = view.collection
+    check_bit(bit, collection.encoder.n_bits)
     look = partial(bit_examples, collection)
-    examples = await served.cached("examples of bits", look, heavy=True)
-    work = partial(meaning_of_bit, collection, bit, k=k, label=label, examples=examples)
-    meaning = await served.run_heavy(work)
-    use = (await _use_of_bits(served, True))["bits"][bit]
-    names = list((await _names(served)).get(bit, (None, None)))
+    examples = await view.cached("examples of bits", look, lane="heavy")
+    work = partial(meaning_of_bit, collection, bit, examples, k=k, label=label)
+    meaning = await view.run(work, lane="heavy")
+    use = (await _use_of_bits(view, True))["bits"][bit]
+    names = list((await _names(view)).get(bit, (None, None)))
     return Json({**use, "names": names, **meaning})
 
 
 @router.put("/v1/bits/{bit}", openapi_extra=reads(NamesBody))
-async def name_bit(
-    bit: int,
-    body: Annotated[NamesBody, Depends(body_of(NamesBody))],
-    served: Current,
-) -> Json:
+async def name_bit(bit: int, view: Current, request: Request) -> Json:
     """Name the values 0 and 1 of a bit, in a file in the folder of the collection."""
     from fewbits.server.explore.bits import name_bit
 
-    served.check_writable()
-    if served.folder is None:
-        raise ApiError(409, "in_memory", "a collection in memory keeps no names")
-    names = await served.run_change(
-        name_bit, served.folder, served.collection, bit, body.zeros, body.ones
-    )
+    body = await read_body(request, NamesBody)
+    view.check_writable()
+    if view.folder is None:
+        raise ApiError("in_memory", "a collection in memory keeps no names")
+    arguments = view.folder, view.collection, bit, body.zeros, body.ones
+    names = await view.run(name_bit, *arguments, lane="changes")
     return Json({"bit": bit, "names": list(names)})
 
 
-async def _use_of_bits(served: Served, proposals: bool) -> dict[str, Any]:
+async def _use_of_bits(view: View, proposals: bool) -> dict[str, Any]:
     from fewbits.server.explore.bits import use_of_bits
 
-    work = partial(use_of_bits, served.collection, proposals=proposals)
-    return await served.cached(("bits", proposals), work, heavy=True)
+    work = partial(use_of_bits, view.collection, proposals=proposals)
+    return await view.cached(("bits", proposals), work, lane="heavy")
 
 
-async def _names(served: Served) -> dict[int, Any]:
+async def _names(view: View) -> dict[int, Any]:
     from fewbits.server.explore.bits import names_of_bits
 
-    return await served.run(names_of_bits, served.folder, served.collection)
+    return await view.run(names_of_bits, view.folder, view.collection)

@@ -1,152 +1,101 @@
 """Changes of the collection, if it is writable; they are live when answered."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 
 from fewbits._arrow import as_array, as_frame
 from fewbits._warnings import collected_warnings
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
-from fewbits.server._bodies import (
-    Body,
-    ChangeBody,
-    ChangesBody,
-    CompactBody,
-    DeleteBody,
-    RowsBody,
-    TagBody,
-    UntagBody,
-    UpdateBody,
-    body_of,
-    reads,
-)
+from fewbits.server import _bodies as bodies
+from fewbits.server._bodies import Body
 from fewbits.server._queries import as_codes, as_matrix
-from fewbits.server._replies import Json, answers
-from fewbits.server._service import Current, Served
+from fewbits.server._replies import Json
+from fewbits.server._routing import asks
+from fewbits.server._service import Current, View
 from fewbits.store import CODE, ID, VECTOR
 
 
-async def _writable(served: Current) -> None:
-    served.check_writable()
+async def _writable(view: Current) -> None:
+    view.check_writable()
 
 
 #: A read-only service refuses before it looks at the body.
 router = APIRouter(dependencies=[Depends(_writable)])
-_ROWS = reads(RowsBody, arrow=True)
-Rows = Annotated[Any, Depends(body_of(RowsBody, arrow=True))]
 _MOST_COLUMNS = 10_000
 
 
-@router.post("/v1/add", openapi_extra=_ROWS, responses=answers("Changed"))
-async def add(rows: Rows, served: Current) -> Json:
+@asks(router, "/v1/add", bodies.RowsBody, "Change", arrow=True)
+async def add(body: Any, view: View, request: Request) -> Json:
     """Add rows whose ids are new."""
-    return await _changed(served, Collection.add, lambda: _new_rows(served, rows))
+    return await _change(view, lambda col: col.add(**_rows(view, body)))
 
 
-@router.post("/v1/upsert", openapi_extra=_ROWS, responses=answers("Changed"))
-async def upsert(rows: Rows, served: Current) -> Json:
+@asks(router, "/v1/upsert", bodies.RowsBody, "Change", arrow=True)
+async def upsert(body: Any, view: View, request: Request) -> Json:
     """Add rows, which replace those of the same ids."""
-    return await _changed(served, Collection.upsert, lambda: _new_rows(served, rows))
+    return await _change(view, lambda col: col.upsert(**_rows(view, body)))
 
 
-@router.post(
-    "/v1/update",
-    openapi_extra=reads(UpdateBody, arrow=True),
-    responses=answers("Changed"),
-)
-async def update(
-    body: Annotated[Any, Depends(body_of(UpdateBody, arrow=True))], served: Current
-) -> Json:
+@asks(router, "/v1/update", bodies.UpdateBody, "Change", arrow=True)
+async def update(body: Any, view: View, request: Request) -> Json:
     """Change columns of rows by their ids; codes and order stay."""
-
-    def arguments() -> dict[str, Any]:
-        return {"data": _table(body), **_options(served, body)}
-
-    return await _changed(served, Collection.update, arguments)
+    return await _change(view, lambda col: col.update(**_columns(view, body)))
 
 
-@router.post(
-    "/v1/delete", openapi_extra=reads(DeleteBody), responses=answers("Changed")
-)
-async def delete(
-    body: Annotated[Any, Depends(body_of(DeleteBody))], served: Current
-) -> Json:
+@asks(router, "/v1/delete", bodies.DeleteBody, "Change")
+async def delete(body: Any, view: View, request: Request) -> Json:
     """Delete rows by their ids, by a condition, or by both."""
-    return await _changed(served, Collection.delete, lambda: _options(served, body))
+    return await _change(view, lambda col: col.delete(**_options(view, body)))
 
 
-@router.post(
-    "/v1/compact", openapi_extra=reads(CompactBody), responses=answers("Changed")
-)
-async def compact(
-    body: Annotated[Any, Depends(body_of(CompactBody))], served: Current
-) -> Json:
+@asks(router, "/v1/compact", bodies.CompactBody, "Change")
+async def compact(body: Any, view: View, request: Request) -> Json:
     """Rewrite the collection without deleted rows, however long it takes."""
-    return await _changed(served, Collection.compact, lambda: _options(served, body))
+    return await _change(view, lambda col: col.compact(**_options(view, body)))
 
 
-@router.post(
-    "/v1/changes", openapi_extra=reads(ChangesBody), responses=answers("Changed")
-)
-async def changes(
-    body: Annotated[Any, Depends(body_of(ChangesBody))], served: Current
-) -> Json:
+@asks(router, "/v1/tag", bodies.TagBody, "Change")
+async def tag(body: Any, view: View, request: Request) -> Json:
+    """Name a version, which then stays, see `/v1/versions`."""
+    return await _change(view, lambda col: col.tag(**body.options()) and 0)
+
+
+@asks(router, "/v1/untag", bodies.UntagBody, "Change")
+async def untag(body: Any, view: View, request: Request) -> Json:
+    """Take a name from its version."""
+    return await _change(view, lambda col: col.untag(**body.options()))
+
+
+@asks(router, "/v1/changes", bodies.ChangesBody, "Change")
+async def changes(body: Any, view: View, request: Request) -> Json:
     """Make several changes, each of which sees those before it, one commit."""
 
-    def arguments() -> dict[str, Any]:
-        made = []
-        for name, change in map(ChangeBody.one, body.changes):
-            if name in ("add", "upsert"):
-                options = _new_rows(served, change)
-            else:
-                options = _options(served, change)
-            if name == "update":
-                options["data"] = _table(change)
-            made.append((name, options))
-        return {"changes": made, "timeout": _options(served, body)["timeout"]}
+    def change(col: Collection) -> int:
+        pairs, n_changed = [*map(bodies.ChangeBody.one, body.changes)], 0
+        with col.transaction(timeout=_options(view, body)["timeout"]):
+            for name, one in pairs:
+                if name == "add":
+                    n_changed += col.add(**_rows(view, one))
+                elif name == "upsert":
+                    n_changed += col.upsert(**_rows(view, one))
+                elif name == "update":
+                    n_changed += col.update(**_columns(view, one))
+                else:
+                    n_changed += col.delete(**_options(view, one))
+        return n_changed
 
-    return await _changed(served, _all_changed, arguments)
-
-
-def _all_changed(collection: Collection, changes: Any, timeout: float) -> int:
-    with collection.transaction(timeout=timeout):
-        made = [getattr(collection, name)(**options) for name, options in changes]
-    return sum(made)
+    return await _change(view, change)
 
 
-@router.post("/v1/tag", openapi_extra=reads(TagBody), responses=answers("Changed"))
-async def tag(body: Annotated[Any, Depends(body_of(TagBody))], served: Current) -> Json:
-    """Name a version, which then stays, see `/v1/versions`."""
-    return await _changed(served, _tagged, lambda: {"tag": body.options()})
+async def _change(view: View, change: Callable[[Collection], int | None]) -> Json:
+    """Change the collection, and serve what it is then."""
 
-
-@router.post("/v1/untag", openapi_extra=reads(UntagBody), responses=answers("Changed"))
-async def untag(
-    body: Annotated[Any, Depends(body_of(UntagBody))], served: Current
-) -> Json:
-    """Take a name from its version."""
-    return await _changed(served, Collection.untag, body.options)
-
-
-def _tagged(collection: Collection, tag: dict[str, Any]) -> None:
-    collection.tag(**tag)
-
-
-async def _changed(
-    served: Served,
-    method: Callable[..., int | None],
-    arguments: Callable[[], dict[str, Any]],
-) -> Json:
-    """Call a method of the collection, and serve what it is then."""
-
-    def changed() -> Json:
-        options = arguments()
+    def answer() -> Json:
         with collected_warnings() as warnings:
-            snapshot, n_changed = served.service.live.change(
-                lambda collection: method(collection, **options)
-            )
+            snapshot, n_changed = view.service.live.change(change)
         answer = {
             "n_changed": n_changed or 0,
             "n_items": len(snapshot.collection),
@@ -154,27 +103,31 @@ async def _changed(
         }
         return Json({**answer, "warnings": warnings} if warnings else answer)
 
-    return await served.run_change(changed)
+    return await view.run(answer, lane="changes")
 
 
-def _options(served: Served, body: Body) -> dict[str, Any]:
+def _options(view: View, body: Body) -> dict[str, Any]:
     """Return the options of a change, which waits for other processes in bounds."""
-    options, longest = body.options("rows"), served.settings.time_limit / 2
+    options, longest = body.options("rows"), view.settings.time_limit / 2
     timeout = options["timeout"]
     options["timeout"] = longest if timeout is None else min(timeout, longest)
     return options
 
 
-def _new_rows(served: Served, body: Any) -> dict[str, Any]:
+def _columns(view: View, body: Body) -> dict[str, Any]:
+    return {"data": _table(body), **_options(view, body)}
+
+
+def _rows(view: View, body: Body) -> dict[str, Any]:
     """Return new rows, and options, as the arguments of `Collection.add`.
 
     A table brings its columns by name. Its items may also come as VECTOR, which are
     texts where the collection takes these, or as codes, CODE; its ids as ID.
     """
-    collection = served.collection
+    collection = view.collection
     if collection.kind == "images":
         raise ArgumentError("images are added where they are: 'fewbits add'")
-    table, options = _table(body), _options(served, body)
+    table, options = _table(body), _options(view, body)
     timeout = options.pop("timeout")
     options = {name: value for name, value in options.items() if value}
     reserved = [name for name in (VECTOR, CODE) if name in table.column_names]
@@ -192,8 +145,8 @@ def _new_rows(served: Served, body: Any) -> dict[str, Any]:
     }
     items = table[reserved[0]]
     if reserved == [CODE]:
-        n_bits = collection.encoder.n_bits
-        return {"codes": as_codes(items.to_pylist(), n_bits), **arguments}
+        codes = as_codes(items.to_pylist(), collection.encoder.n_bits)
+        return {"codes": codes, **arguments}
     if collection.kind == "texts":
         return {"data": items.to_pylist(), **arguments}
     vectors = as_array(items, "vectors")

@@ -1,9 +1,9 @@
 """Health, facts about the collection, metrics, and pages that lie in its folder."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from fewbits._arrow import is_text
@@ -11,7 +11,8 @@ from fewbits._version import __version__
 from fewbits.collection import Collection, tools
 from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
-from fewbits.server._replies import Json, also, answers
+from fewbits.server._replies import Json
+from fewbits.server._routing import answers
 from fewbits.server._service import Current
 
 router = APIRouter()
@@ -30,64 +31,69 @@ _HEADERS = {
 
 
 @router.get("/v1/health", responses=answers("Health"))
-async def health(served: Current) -> Json:
+async def health(view: Current) -> Json:
     """Return whether the service is healthy, and its snapshot."""
-    fault = served.service.live.fault
+    fault = view.service.live.fault
     content = {
         "status": "ok" if fault is None else "degraded",
         "version": __version__,
-        "snapshot": served.version,
+        "snapshot": view.version,
     }
     return Json(content if fault is None else {**content, "reason": fault})
 
 
 @router.get("/v1/versions", responses=answers("Versions"))
-async def versions(served: Current) -> Json:
+async def versions(view: Current) -> Json:
     """Return the version that is served, those that are still there, and names."""
 
-    def known() -> dict[str, Any]:
-        col = served.collection
+    def answer() -> dict[str, Any]:
+        col = view.collection
         return {"version": col.version, "versions": col.versions(), "tags": col.tags()}
 
-    return Json(await served.run(known))
+    return Json(await view.run(answer))
 
 
-@router.get("/metrics", response_class=Response, responses=also("text/plain"))
-async def metrics(served: Current) -> Response:
+@router.get("/metrics", response_class=Response, responses=answers("", "text/plain"))
+async def metrics(view: Current) -> Response:
     """Return counts and times in Prometheus' text format."""
-    return Response(served.service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(view.service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.get("/v1/pages/{name}", response_class=Response, responses=also("text/html"))
-async def pages(name: str, served: Current) -> Response:
+@router.get(
+    "/v1/pages/{name}", response_class=Response, responses=answers("", "text/html")
+)
+async def pages(name: str, view: Current) -> Response:
     """Return the page about attributes or taxonomy that was written beforehand."""
-    folder = served.folder
+    folder = view.folder
     if folder is None or name not in PAGES:  # which is never a path
-        raise ApiError(404, "not_found", f"pages are {' and '.join(PAGES)}")
+        raise ApiError("not_found", f"pages are {' and '.join(PAGES)}")
     path = folder / PAGES[name]
 
-    def page() -> Response:
+    def answer() -> Response:
         try:
             if path.stat().st_size > _MOST_BYTES:
-                raise ApiError(404, "not_found", f"{path.name} is too large to show")
+                raise ApiError("not_found", f"{path.name} is too large to show")
             data = path.read_bytes()
         except OSError:
             raise ApiError(
-                404,
                 "not_found",
                 f"write it first: fewbits inspect FOLDER --{name} FOLDER/{PAGES[name]}",
             ) from None
         return Response(data, media_type="text/html; charset=utf-8", headers=_HEADERS)
 
-    return await served.run(page)
+    return await view.run(answer)
 
 
 @router.get("/v1/facts", responses=answers("Facts"))
-async def facts(served: Current) -> Json:
-    """Return facts about the collection, and the limits of requests."""
+async def facts(
+    view: Current, at: Annotated[str | None, Query(max_length=1000)] = None
+) -> Json:
+    """Return facts about the collection, or a version of it, and limits of requests."""
+    snapshot = view.version
+    view = await view.at(int(at) if at and at.isdecimal() else at)
 
-    def known() -> Json:
-        collection, settings, folder = served.collection, served.settings, served.folder
+    def answer() -> Json:
+        collection, settings, folder = view.collection, view.settings, view.folder
         encoder, book = collection.encoder, collection.codebook
         columns, unreadable = [], []
         for name in collection.columns:
@@ -95,15 +101,15 @@ async def facts(served: Current) -> Json:
             try:
                 fact |= _distinct(collection, name)
             except ArtefactError as error:  # others are still told
-                served.service.live.set_damage(str(error))
+                view.service.live.set_damage(str(error))
                 unreadable.append(name)
             columns.append({"is_class": name == collection.label_column, **fact})
         texts = collection.kind == "texts" and collection.item_column is not None
         keeps = collection.kind != "codes" and collection.vector_dtype is not None
-        answer = {
-            "name": served.service.live.name,
+        facts = {
+            "name": view.service.live.name,
             "version": __version__,
-            "snapshot": served.version,
+            "snapshot": snapshot,
             "collection_version": collection.version,
             "writable": settings.writable,
             "n_items": len(collection),
@@ -136,9 +142,9 @@ async def facts(served: Current) -> Json:
             },
             "summary": collection.summary(),
         }
-        return Json(answer)
+        return Json(facts)
 
-    return await served.run(known)
+    return await view.run(answer)
 
 
 def _distinct(collection: Collection, name: str) -> dict[str, Any]:

@@ -1,18 +1,19 @@
 """Groups of near duplicates: counted, shown, or all of them."""
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from fewbits.client.wire import ARROW
-from fewbits.collection import Collection, DuplicateGroups
+from fewbits.collection import DuplicateGroups
 from fewbits.errors import ArgumentError
-from fewbits.server._bodies import GroupsBody, body_of, reads
-from fewbits.server._replies import CSV, Json, accepts, answers, arrow_reply, csv_of
-from fewbits.server._service import Current, Served
+from fewbits.server._bodies import GroupsBody
+from fewbits.server._replies import CSV, Json, accepts, arrow_reply, csv_of
+from fewbits.server._routing import asks
+from fewbits.server._service import View
 from fewbits.server.explore.groups import duplicate_list, largest_groups
 from fewbits.store import ID, ROW
 
@@ -24,22 +25,14 @@ _SHOWN = 100  # items of a group, in JSON
 _MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
 
 
-@router.post(
-    "/v1/duplicate-groups",
-    openapi_extra=reads(GroupsBody),
-    responses=answers("DuplicateGroups", CSV, ARROW),
-)
-async def duplicate_groups(
-    body: Annotated[GroupsBody, Depends(body_of(GroupsBody))],
-    served: Current,
-    request: Request,
-) -> Response:
+@asks(router, "/v1/duplicate-groups", GroupsBody, "DuplicateGroups", CSV, ARROW)
+async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
     """Count groups of near duplicates, and show the largest; or list all, as a table.
 
     CSV says which items to keep; Arrow has the number, the position and the id of each
     item that is in a group.
     """
-    collection, settings = served.collection, served.settings
+    collection = view.collection
 
     def groups() -> DuplicateGroups:
         confirmed = body.max_vector_distance is not None
@@ -47,6 +40,9 @@ async def duplicate_groups(
         options = body.options("max_pairs", "max_groups", "keep")
         pairs = collection.duplicates(**options)
         return pairs.groups(max_pairs=min(body.max_pairs or most, most))
+
+    def listed() -> Iterator[Any]:
+        return duplicate_list(collection, groups(), body.keep or ())
 
     def largest() -> dict[str, Any]:
         most = body.max_groups
@@ -58,23 +54,21 @@ async def duplicate_groups(
     if kind != CSV and body.keep is not None:
         raise ArgumentError("keep is for answers in CSV")
     if kind == CSV:
-        tables = await served.run_heavy(
-            lambda: duplicate_list(collection, groups(), body.keep or ())
-        )
-        return StreamingResponse(_lines(served, tables), media_type=CSV)
+        tables = await view.run(listed, lane="heavy")
+        return StreamingResponse(_lines(view, tables), media_type=CSV)
     if kind == ARROW:
-        most = settings.max_hits
-        return await served.run_heavy(lambda: _table(collection, groups(), most))
+        return await view.run(lambda: _table(view, groups()), lane="heavy")
     if body.model_fields_set <= {"radius", "max_groups"} and not body.max_groups:
         # Three numbers, which the page asks for again and again.
         key = "duplicates", body.radius
-        return Json(await served.cached(key, largest, heavy=True))
-    return Json(await served.run_heavy(largest))
+        return Json(await view.cached(key, largest, lane="heavy"))
+    return Json(await view.run(largest, lane="heavy"))
 
 
-def _table(collection: Collection, groups: DuplicateGroups, most: int) -> Response:
+def _table(view: View, groups: DuplicateGroups) -> Response:
     import pyarrow as pa
 
+    collection, most = view.collection, view.settings.max_hits
     if len(groups.ids) > most:
         raise ArgumentError(
             f"{len(groups.ids):,} items are in groups, {most:,} are answered at "
@@ -86,7 +80,7 @@ def _table(collection: Collection, groups: DuplicateGroups, most: int) -> Respon
     return arrow_reply(pa.table(table), n_groups=len(groups), n_pairs=groups.n_pairs)
 
 
-async def _lines(served: Served, tables: Iterator[Any]) -> AsyncIterator[bytes]:
+async def _lines(view: View, tables: Iterator[Any]) -> AsyncIterator[bytes]:
     """Write tables as they are made: there may be as many lines as items."""
 
     def written(header: bool) -> bytes | None:
@@ -94,6 +88,6 @@ async def _lines(served: Served, tables: Iterator[Any]) -> AsyncIterator[bytes]:
         return None if table is None else csv_of(table, header=header)
 
     header = True
-    while (part := await served.run(written, header)) is not None:
+    while (part := await view.run(written, header)) is not None:
         header = False
         yield part

@@ -9,20 +9,11 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fewbits.client.wire import ARROW, BYTES, JSON
 from fewbits.collection import tools
 from fewbits.errors import ArgumentError
-from fewbits.server._bodies import MapExportBody, body_of, reads
-from fewbits.server._errors import ApiError
-from fewbits.server._replies import (
-    CSV,
-    PARQUET,
-    Json,
-    accepts,
-    also,
-    answers,
-    check_bytes,
-    table_reply,
-)
-from fewbits.server._service import Current, Served
-from fewbits.server.explore._items import records_of
+from fewbits.server._bodies import MapExportBody
+from fewbits.server._errors import RETRY, ApiError
+from fewbits.server._replies import CSV, PARQUET, Json, accepts, items_reply
+from fewbits.server._routing import answers, asks
+from fewbits.server._service import Current, View
 from fewbits.server.routes._search import check_hits
 
 if TYPE_CHECKING:
@@ -39,17 +30,17 @@ Version = Annotated[str | None, Query(max_length=100)]
 
 
 @router.get("/v1/map")
-async def facts(served: Current) -> Json:
+async def facts(view: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
-    state = served.service.maps.state(served.snapshot)
-    version = served.version if state.made is None else state.made.snapshot.version
-    current = version == served.version
+    state = view.service.maps.state(view.snapshot)
+    version = view.version if state.made is None else state.made.snapshot.version
+    current = version == view.version
     return Json({"version": version, "current": current, **state.to_dict()})
 
 
-@router.get("/v1/map/points", response_class=Response, responses=also(BYTES))
+@router.get("/v1/map/points", response_class=Response, responses=answers("", BYTES))
 async def points(
-    served: Current, start: Start = 0, count: Count = 100_000, version: Version = None
+    view: Current, start: Start = 0, count: Count = 100_000, version: Version = None
 ) -> Response:
     """Return places of points as bytes, little-endian.
 
@@ -57,139 +48,119 @@ async def points(
     positions of all of them in the collection, four bytes each. Points are in random
     order, so that the first ones are a sample.
     """
-    _, map_ = _mapped(served, version)
+    _, map_ = _mapped(view, version)
     chosen = slice(start, start + count)
     places = map_.places[chosen].astype("<u2")
     positions = map_.positions[chosen].astype("<u4")
     return Response(places.tobytes() + positions.tobytes(), media_type=BYTES)
 
 
-class Coloured:
-    """Parameters of colours."""
+async def _colours(
+    view: Current,
+    by: Annotated[str, Query(max_length=1000)],
+    id: Annotated[str | None, Query(max_length=1000)] = None,
+    code: Annotated[str | None, Query(max_length=10_000)] = None,
+    version: Version = None,
+) -> "Colours":
+    view, map_ = _mapped(view, version)
+    work = partial(map_.colours, by, id=_id(view, id), code=code)
+    if by.startswith(("class:", "trust")):
+        return await view.cached(("map", by), work)
+    return await view.run(work)
 
-    def __init__(
-        self,
-        by: Annotated[str, Query(max_length=1000)],
-        id: Annotated[str | None, Query(max_length=1000)] = None,
-        code: Annotated[str | None, Query(max_length=10_000)] = None,
-    ) -> None:
-        self.by, self.id, self.code = by, id, code
 
-    async def colours(self, served: Served, version: str | None) -> "Colours":
-        served, map_ = _mapped(served, version)
-        id = _id(served, self.id)
-        work = partial(map_.colours, self.by, id=id, code=self.code)
-        if self.by.startswith(("class:", "trust")):
-            return await served.cached(("map", self.by), work)
-        return await served.run(work)
+Coloured = Annotated[Any, Depends(_colours)]
 
 
 @router.get("/v1/map/legend")
-async def legend(
-    served: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
-) -> Json:
+async def legend(coloured: Coloured) -> Json:
     """Describe the bytes of `/v1/map/colours`, with counts."""
-    return Json((await coloured.colours(served, version)).legend)
+    return Json(coloured.legend)
 
 
-@router.get("/v1/map/colours", response_class=Response, responses=also(BYTES))
-async def colours(
-    served: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
-) -> Response:
+@router.get("/v1/map/colours", response_class=Response, responses=answers("", BYTES))
+async def colours(coloured: Coloured) -> Response:
     """Return a byte for each point of the map, in its order.
 
     By `class:COLUMN`, `bit:NUMBER`, `distance` (from an `id` or a `code`) or `trust`.
     """
-    values = (await coloured.colours(served, version)).values
-    return Response(values.tobytes(), media_type=BYTES)
+    return Response(coloured.values.tobytes(), media_type=BYTES)
 
 
 @router.get("/v1/map/neighbours")
 async def neighbours(
-    served: Current,
+    view: Current,
     row: Annotated[int | None, Query(ge=0, le=2**40)] = None,
     id: Annotated[str | None, Query(max_length=1000)] = None,
     k: Annotated[int, Query(ge=1, le=100)] = 10,
     version: Version = None,
 ) -> Json:
     """List the items nearest to one of them, among all, on the map or not."""
-    served, map_ = _mapped(served, version)
-    work = partial(map_.neighbours, row=row, id=_id(served, id), k=k)
-    return Json(await served.run(work))
+    view, map_ = _mapped(view, version)
+    work = partial(map_.neighbours, row=row, id=_id(view, id), k=k)
+    return Json(await view.run(work))
 
 
 @router.get("/v1/map/outliers")
 async def outliers(
-    served: Current,
+    view: Current,
     label: Annotated[str | None, Query(max_length=1000)] = None,
     version: Version = None,
 ) -> Json:
     """List items far from all others, and those among items of another class."""
-    served, map_ = _mapped(served, version)
+    view, map_ = _mapped(view, version)
     work = partial(map_.outliers, label)
-    return Json(await served.cached(("map outliers", label), work, heavy=True))
+    return Json(await view.cached(("map outliers", label), work, lane="heavy"))
 
 
-@router.post(
-    "/v1/map/export",
-    openapi_extra=reads(MapExportBody),
-    responses=answers("Items", CSV, PARQUET, ARROW),
-)
-async def export(
-    body: Annotated[MapExportBody, Depends(body_of(MapExportBody))],
-    served: Current,
-    request: Request,
-) -> Response:
+@asks(router, "/v1/map/export", MapExportBody, "Items", CSV, PARQUET, ARROW)
+async def export(body: Any, view: View, request: Request) -> Response:
     """Export items with their places, neighbours and columns, as CSV by default.
 
     JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
     """
-    served, map_ = _mapped(served, body.version)
-    return await served.run(_exported, served, map_, body, request)
+    view, map_ = _mapped(view, body.version)
+    collection, positions = view.collection, np.array(body.rows, np.int64)
+
+    def answer() -> Response:
+        if len(np.unique(positions)) < len(positions):
+            raise ArgumentError("ask for each item once")
+        check_hits(len(positions), body.neighbours + 1, collection, view.settings)
+        if not accepts(request, JSON):
+            table = map_.table(positions, n_neighbours=body.neighbours)
+            return items_reply(table, request, CSV)
+        if positions.max() >= len(collection):
+            raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
+        items = tools.take(collection, positions, codes=True)
+        return items_reply(items, request, JSON)
+
+    return await view.run(answer)
 
 
-def _exported(
-    served: Served, map_: "CollectionMap", body: MapExportBody, request: Request
-) -> Response:
-    collection, positions = served.collection, np.array(body.rows, np.int64)
-    if len(np.unique(positions)) < len(positions):
-        raise ArgumentError("ask for each item once")
-    check_hits(len(positions), body.neighbours + 1, collection, served.settings)
-    if not accepts(request, JSON):
-        table = map_.table(positions, n_neighbours=body.neighbours)
-        return table_reply(table, request)
-    if positions.max() >= len(collection):
-        raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
-    items = tools.take(collection, positions, codes=True)
-    check_bytes(items)
-    return Json({"items": records_of(items)})
-
-
-def _mapped(served: Served, version: str | None) -> "tuple[Served, CollectionMap]":
+def _mapped(view: View, version: str | None) -> "tuple[View, CollectionMap]":
     """Return a map, and the snapshot that it is of: the newest, or one that is held."""
-    updates = served.service.maps
-    if version is None or version == served.version:
-        state = updates.state(served.snapshot)
+    updates = view.service.maps
+    if version is None or version == view.version:
+        state = updates.state(view.snapshot)
         made, fault = state.made, state.fault
         if made is None or version not in (None, made.snapshot.version):
             raise ApiError(
-                409,
                 "map_not_ready",
                 fault or "the map is being made: ask /v1/map how far it is",
-                {"Retry-After": "1"},
+                RETRY,
             )
     else:
         made = updates.held(version)
         if made is None:
             raise ApiError(
-                409, "map_changed", "the collection has changed: load the map again"
+                "map_changed", "the collection has changed: load the map again"
             )
-    return Served(served.service, made.snapshot), made.map
+    return View(view.service, made.snapshot), made.map
 
 
-def _id(served: Served, id: str | None) -> Any:
+def _id(view: View, id: str | None) -> Any:
     """Return an id as the collection has it."""
     try:
-        return None if id is None else tools.parse_id(served.collection, id)
+        return None if id is None else tools.parse_id(view.collection, id)
     except ArgumentError as error:
-        raise ApiError(404, "not_found", str(error)) from None
+        raise ApiError("not_found", str(error)) from None

@@ -3,29 +3,19 @@
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from fewbits._json import to_json
 from fewbits.classify.decoders import decoder_of
-from fewbits.client.wire import ARROW, BYTES
+from fewbits.client.wire import ARROW, BYTES, JSON
 from fewbits.codes import hamming_distances
 from fewbits.collection import KINDS, Collection, Hits, tools
 from fewbits.errors import ArgumentError, FeatureError, FewbitsError
-from fewbits.server._bodies import (
-    Body,
-    ClassifyBody,
-    DuplicatesBody,
-    EncodeBody,
-    ItemsBody,
-    LikeBody,
-    RecallBody,
-    SearchBody,
-    body_of,
-    reads,
-)
+from fewbits.server import _bodies as bodies
+from fewbits.server._bodies import Body
 from fewbits.server._errors import ApiError
 from fewbits.server._queries import Query, Upload, as_matrix, query_of
 from fewbits.server._replies import (
@@ -33,22 +23,18 @@ from fewbits.server._replies import (
     PARQUET,
     Json,
     accepts,
-    also,
-    answers,
     arrow_reply,
-    check_bytes,
-    table_reply,
+    items_reply,
 )
-from fewbits.server._service import Current, Served, served
+from fewbits.server._routing import answers, asks
+from fewbits.server._service import Current, Lane, View
 from fewbits.server._settings import Settings
 from fewbits.server.explore._items import records_of
 from fewbits.store import CODE
 
 router = APIRouter()
-_search_body = body_of(SearchBody, arrow=True, image=True)
 PNG = "image/png"
 _SIDE, _MOST_BYTES = 256, 64 << 20  # of a picture, and of its file
-_FEW = 1000  # items whose size is not looked at first
 _EXPLAINED = 16  # queries at most: each looks at every item
 #: Hits, and bytes of the body, of a search that is answered with others; texts take
 #: longer to encode than other items.
@@ -61,35 +47,29 @@ _CHEAP = {"k", "rerank", "shortlist", "columns"}  # options that keep a search s
 # Search.
 
 
-@router.post(
-    "/v1/search",
-    openapi_extra=reads(SearchBody, arrow=True, image=True),
-    responses=answers("Found", ARROW),
-)
-async def search(request: Request) -> Response:
+@asks(router, "/v1/search", bodies.SearchBody, "Hits", ARROW, arrow=True, image=True)
+async def search(body: Any, view: View, request: Request) -> Response:
     """Find the nearest items of each query, see `fewbits.Collection.search`.
 
     A quick search for a single item is answered together with others that wait.
     """
-    # Called past FastAPI's routing.
-    body: Any = await _search_body(request)
-    wants_arrow, version = accepts(request, ARROW), await served(request)
-    settings, collection = version.settings, version.collection
+    settings, collection = view.settings, view.collection
     if body._table is None:
         query = query_of(body, settings)
     else:  # which takes longer than the event loop should
-        query = await version.run(query_of, body, settings)
+        query = await view.run(query_of, body, settings)
     k, options = 10 if body.k is None else body.k, body.options(*KINDS)
     check_hits(len(query), k, collection, settings)
-    is_one = len(query) == 1 and query.kind != "images" and not wants_arrow
+    as_arrow = accepts(request, ARROW)
+    is_one = len(query) == 1 and query.kind != "images" and not as_arrow
     costly = any(options[name] is not None for name in options.keys() - _CHEAP)
     short = _SHORT_TEXT if query.kind == "texts" else _SHORT
     # Others, which share one thread, should not wait for a search.
     if not is_one or costly or k > _BATCHED or body._size > short:
-        is_bulk = _is_bulk(body, len(query) * min(k, len(collection)))
-        return await version.run(
-            lambda: hits_reply(found(version, body, query), arrow=wants_arrow),
-            is_bulk=is_bulk,
+        lane = _lane(body, len(query) * min(k, len(collection)))
+        return await view.run(
+            lambda: _hits_reply(_hits(view, body, query), arrow=as_arrow),
+            lane=lane,
         )
 
     def together(questions: Sequence[Any]) -> Sequence[Any]:
@@ -102,8 +82,8 @@ async def search(request: Request) -> Response:
         form = type(question), len(question) if query.kind == "codes" else 0
     # What is answered together has all options in common, whatever they are.
     values = (tuple(x) if isinstance(x, list) else x for x in options.values())
-    key = (version.version, query.kind, form, *values)
-    batcher = version.service.batcher
+    key = (view.version, query.kind, form, *values)
+    batcher = view.service.batcher
     return Json(await batcher.ask(key, question, body._size, together))
 
 
@@ -126,19 +106,16 @@ def _answers(
             _answers(collection, settings, options, kind, [question])[0]
             for question in questions
         ]
-    far = answer.get("out_of_distribution")
-    replies = []
-    for i, hits in enumerate(answer["hits"]):
-        one = {**answer, "hits": [hits]}
-        if far is not None:
-            one["out_of_distribution"] = [far[i]]
-        replies.append(to_json(one).encode())
-    return replies
+    lists = {name: x for name, x in answer.items() if isinstance(x, list)}
+    return [
+        to_json({**answer, **{name: [x[i]] for name, x in lists.items()}}).encode()
+        for i in range(len(questions))
+    ]
 
 
-def found(version: Served, body: Any, query: Query) -> Hits:
+def _hits(view: View, body: Any, query: Query) -> Hits:
     """Return the hits of a search in bounds."""
-    collection, settings = version.collection, version.settings
+    collection, settings = view.collection, view.settings
     options, most = body.options(*KINDS), settings.max_k
     unbounded = options["radius"] is not None and options["k"] is None
     if unbounded:
@@ -166,8 +143,7 @@ def check_hits(
         )
 
 
-def hits_reply(hits: Hits, *, arrow: bool) -> Response:
-    """Return hits as JSON, or as a table."""
+def _hits_reply(hits: Hits, *, arrow: bool) -> Response:
     if not arrow:
         return Json(hits.to_dict())
     far = hits.out_of_distribution
@@ -183,36 +159,29 @@ def hits_reply(hits: Hits, *, arrow: bool) -> Response:
     )
 
 
-def _is_bulk(body: Body, n_hits: int = 0) -> bool:
-    return n_hits > _BULK_HITS or body._size > _BULK_BYTES
+def _lane(body: Body, n_hits: int = 0) -> Lane:
+    is_bulk = n_hits > _BULK_HITS or body._size > _BULK_BYTES
+    return "bulk" if is_bulk else "short"
 
 
-@router.post(
-    "/v1/explain",
-    openapi_extra=reads(SearchBody, image=True),
-    responses=answers("Explained"),
-)
-async def explain(
-    body: Annotated[Any, Depends(body_of(SearchBody, image=True))], served: Current
-) -> Json:
+@asks(router, "/v1/explain", bodies.SearchBody, "Explanation", image=True)
+async def explain(body: Any, view: View, request: Request) -> Json:
     """Find the nearest items, with codes and histograms of distances."""
-    collection, settings = served.collection, served.settings
+    collection, settings = view.collection, view.settings
 
-    def explained() -> Json:
+    def answer() -> Json:
         query = query_of(body, settings)
         if len(query) > _EXPLAINED:
             raise ArgumentError(f"explain at most {_EXPLAINED} queries")
         k = 10 if body.k is None else body.k
         check_hits(len(query), k, collection, settings)
-        answer = found(served, body, query).to_dict()
+        hits = _hits(view, body, query).to_dict()
         codes = collection.encode(**query.arguments(collection, settings))
         mask = tools.mask(collection, filter=body.filter, allowed=body.allowed)
         n_bits, histograms = collection.encoder.n_bits, []
-        items = (
-            tools.positions_of(collection, query.values)
-            if query.kind == "ids"
-            else None
-        )
+        items = None
+        if query.kind == "ids":
+            items = tools.positions_of(collection, query.values)
         for i, code in enumerate(codes):
             apart = hamming_distances(code[None], collection.codes)[0]
             some = apart if mask is None else apart[mask]
@@ -220,114 +189,103 @@ async def explain(
             if items is not None and (mask is None or mask[items[i]]):
                 counts[0] -= 1  # the item itself, which is left out of its hits, too
             histograms.append(counts.tolist())
-        for hits in filter(None, answer["hits"]):
-            stored = collection.encode(ids=[hit["id"] for hit in hits])
-            for hit, code in zip(hits, stored, strict=True):
+        for rows in filter(None, hits["hits"]):
+            stored = collection.encode(ids=[hit["id"] for hit in rows])
+            for hit, code in zip(rows, stored, strict=True):
                 hit["code"] = code.tobytes().hex()
         texts = [code.tobytes().hex() for code in codes]
-        return Json({**answer, "codes": texts, "histograms": histograms})
+        return Json({**hits, "codes": texts, "histograms": histograms})
 
-    return await served.run(explained, is_bulk=_is_bulk(body))
+    return await view.run(answer, lane=_lane(body))
 
 
-@router.post(
-    "/v1/like", openapi_extra=reads(LikeBody), responses=answers("Found", ARROW)
-)
-async def like(
-    body: Annotated[Any, Depends(body_of(LikeBody))], served: Current, request: Request
-) -> Response:
+@asks(router, "/v1/like", bodies.LikeBody, "Hits", ARROW)
+async def like(body: Any, view: View, request: Request) -> Response:
     """Find items that are like some, and unlike others."""
 
-    def alike() -> Response:
-        check_hits(1, body.k, served.collection, served.settings)
+    def answer() -> Response:
+        check_hits(1, body.k, view.collection, view.settings)
         options = body.options()
         for name in ("good", "bad"):
-            options[name] = _items_of(options[name], served, ())
+            items = _items_of(options[name], view)
+            options[name] = () if items is None else items
             options[f"{name}_ids"] = options[f"{name}_ids"] or ()
-        hits = served.collection.like(**options)
-        return hits_reply(hits, arrow=accepts(request, ARROW))
+        hits = view.collection.like(**options)
+        return _hits_reply(hits, arrow=accepts(request, ARROW))
 
-    return await served.run(alike, is_bulk=_is_bulk(body, body.k))
+    return await view.run(answer, lane=_lane(body, body.k))
 
 
-def _items_of(body: Body | None, served: Served, default: Any = None) -> Any:
+def _items_of(body: Body | None, view: View) -> Any:
     """Return items of the collection's own kind that are a part of a body."""
     if body is None:
-        return default
-    query = query_of(body, served.settings)
-    return query.items(served.collection, served.settings)
+        return None
+    query = query_of(body, view.settings)
+    return query.items(view.collection, view.settings)
 
 
 # Codes, classes, duplicates, recall.
 
 
-@router.post(
+@asks(
+    router,
     "/v1/encode",
-    openapi_extra=reads(EncodeBody, arrow=True, image=True),
-    responses=answers("Codes", BYTES, ARROW),
+    bodies.EncodeBody,
+    "Codes",
+    BYTES,
+    ARROW,
+    arrow=True,
+    image=True,
 )
-async def encode(
-    body: Annotated[Any, Depends(body_of(EncodeBody, arrow=True, image=True))],
-    served: Current,
-    request: Request,
-) -> Response:
+async def encode(body: Any, view: View, request: Request) -> Response:
     """Return the codes of items: in hexadecimal, as packed bytes, or as Arrow."""
 
-    def encoded() -> Response:
-        query = query_of(body, served.settings)
-        arguments = query.arguments(served.collection, served.settings)
-        codes = served.collection.encode(**arguments)
-        n_bits = served.collection.encoder.n_bits
+    def answer() -> Response:
+        query = query_of(body, view.settings)
+        arguments = query.arguments(view.collection, view.settings)
+        codes = view.collection.encode(**arguments)
+        n_bits = view.collection.encoder.n_bits
         if accepts(request, BYTES):
             return Response(codes.tobytes(), media_type=BYTES)
         if not accepts(request, ARROW):
             return Json({"n_bits": n_bits, "codes": [c.tobytes().hex() for c in codes]})
         import pyarrow as pa
 
-        buffers = [None, pa.py_buffer(codes.tobytes())]
-        column = pa.Array.from_buffers(pa.binary(codes.shape[1]), len(codes), buffers)
+        column = pa.array([code.tobytes() for code in codes], pa.binary(codes.shape[1]))
         return arrow_reply(pa.table({CODE: column}), n_bits=n_bits)
 
-    return await served.run(encoded, is_bulk=_is_bulk(body))
+    return await view.run(answer, lane=_lane(body))
 
 
-@router.post(
+@asks(
+    router,
     "/v1/classify",
-    openapi_extra=reads(ClassifyBody, arrow=True, image=True),
-    responses=answers("Classification"),
+    bodies.ClassifyBody,
+    "Classification",
+    arrow=True,
+    image=True,
 )
-async def classify(
-    body: Annotated[Any, Depends(body_of(ClassifyBody, arrow=True, image=True))],
-    served: Current,
-) -> Json:
+async def classify(body: Any, view: View, request: Request) -> Json:
     """Return the class of items, see `fewbits.Collection.classify`."""
 
-    def classified() -> Json:
-        query, options = query_of(body, served.settings), body.options(*KINDS)
+    def answer() -> Json:
+        query, options = query_of(body, view.settings), body.options(*KINDS)
         if isinstance(body.decoder, dict):
             parameters = dict(body.decoder)
             options["decoder"] = decoder_of(parameters.pop("name", None), **parameters)
-        arguments = query.arguments(served.collection, served.settings)
-        return Json(served.collection.classify(**arguments, **options).to_dict())
+        arguments = query.arguments(view.collection, view.settings)
+        return Json(view.collection.classify(**arguments, **options).to_dict())
 
-    return await served.run(classified, is_bulk=_is_bulk(body))
+    return await view.run(answer, lane=_lane(body))
 
 
-@router.post(
-    "/v1/duplicates",
-    openapi_extra=reads(DuplicatesBody),
-    responses=answers("Pairs", ARROW),
-)
-async def duplicates(
-    body: Annotated[Any, Depends(body_of(DuplicatesBody))],
-    served: Current,
-    request: Request,
-) -> Response:
+@asks(router, "/v1/duplicates", bodies.DuplicatesBody, "Pairs", ARROW)
+async def duplicates(body: Any, view: View, request: Request) -> Response:
     """Find pairs of items whose codes are near, see `fewbits.Collection.duplicates`."""
 
-    def pairs() -> Response:
-        every = served.collection.duplicates(**body.options())
-        blocks, most = [], served.settings.max_hits
+    def answer() -> Response:
+        every = view.collection.duplicates(**body.options())
+        blocks, most = [], view.settings.max_hits
         for block in every:
             blocks.append(block)
             if sum(map(len, blocks)) > most:
@@ -338,48 +296,37 @@ async def duplicates(
             return arrow_reply(every.table_of(blocks))
         return Json({"pairs": [pair for block in blocks for pair in block.to_list()]})
 
-    return await served.run_heavy(pairs)
+    return await view.run(answer, lane="heavy")
 
 
-@router.post(
-    "/v1/recall", openapi_extra=reads(RecallBody), responses=answers("Recalls")
-)
-async def recall(
-    body: Annotated[Any, Depends(body_of(RecallBody))], served: Current
-) -> Json:
+@asks(router, "/v1/recall", bodies.RecallBody, "Recalls")
+async def recall(body: Any, view: View, request: Request) -> Json:
     """Estimate the recall of searches, see `fewbits.Collection.recall`."""
 
-    def estimated() -> Json:
+    def answer() -> Json:
         options = body.options()
-        options["queries"] = _items_of(body.queries, served)
+        options["queries"] = _items_of(body.queries, view)
         if body.vectors is not None:
             options["vectors"] = as_matrix(body.vectors)
-        estimates = served.collection.recall(**options)
+        estimates = view.collection.recall(**options)
         return Json({"estimates": [estimate.to_dict() for estimate in estimates]})
 
-    return await served.run_heavy(estimated)
+    return await view.run(answer, lane="heavy")
 
 
 # Items.
 
 
-@router.post(
-    "/v1/items",
-    openapi_extra=reads(ItemsBody),
-    responses=answers("Items", CSV, ARROW, PARQUET),
-)
-async def items(
-    body: Annotated[ItemsBody, Depends(body_of(ItemsBody))],
-    served: Current,
-    request: Request,
-) -> Response:
+@asks(router, "/v1/items", bodies.ItemsBody, "Items", CSV, ARROW, PARQUET)
+async def items(body: Any, view: View, request: Request) -> Response:
     """Return items, each once: as JSON, CSV, Parquet or Arrow."""
-    collection, most = served.collection, served.settings.max_hits
+    collection, most = view.collection, view.settings.max_hits
+    count = len(body.ids or body.positions or ())
 
-    def chosen() -> Response:
+    def answer() -> Response:
         if (body.ids is None) == (body.positions is None):
             raise ArgumentError("give exactly one of ids and positions")
-        if (count := len(body.ids or body.positions or ())) > most:
+        if count > most:
             raise ArgumentError(f"at most {most:,} items, got {count}")
         positions = np.array(body.positions or (), np.int64)
         if body.ids is not None:
@@ -394,18 +341,15 @@ async def items(
         if len(np.unique(positions)) < len(positions):
             raise ArgumentError("ask for each item once")
         table = tools.take(collection, positions, body.columns, codes=True)
-        if any(accepts(request, kind) for kind in (CSV, PARQUET, ARROW)):
-            return table_reply(table, request)
-        if len(positions) > _FEW:
-            check_bytes(table)
-        return Json({"items": records_of(table)})
+        return items_reply(table, request, JSON)
 
-    count = len(body.ids or body.positions or ())
-    return await served.run(chosen, is_bulk=_is_bulk(body, count))
+    return await view.run(answer, lane=_lane(body, count))
 
 
-@router.get("/v1/items/{id:path}/image", response_class=Response, responses=also(PNG))
-async def image(id: str, served: Current) -> Response:
+@router.get(
+    "/v1/items/{id:path}/image", response_class=Response, responses=answers("", PNG)
+)
+async def image(id: str, view: Current) -> Response:
     """Return a small picture of an item of an image collection.
 
     It is at most 256 pixels wide and high. Its path is what the collection says;
@@ -413,27 +357,40 @@ async def image(id: str, served: Current) -> Response:
     """
     from fewbits._images import open_rgb
 
-    collection, column = served.collection, served.collection.item_column
-    if collection.kind != "images" or column is None:
-        raise ApiError(404, "not_found", "the items of this collection are no images")
+    column = view.collection.item_column
+    if view.collection.kind != "images" or column is None:
+        raise ApiError("not_found", "the items of this collection are no images")
 
-    def thumbnail() -> Response:
-        try:
-            record = collection.get([tools.parse_id(collection, id)], [column])[0]
-        except ArgumentError as error:
-            raise ApiError(404, "not_found", str(error)) from None
-        path = Path(str(record[column]))
+    def answer() -> Response:
+        (record,) = records_of(_item(view.collection, id, [column]))
+        path = Path(str(record["columns"][column]))
         try:
             if path.stat().st_size > _MOST_BYTES:
                 raise FeatureError(f"{path.name} is too large to be shown")
             data = path.read_bytes()
         except OSError:
-            raise ApiError(404, "not_found", "the file of this image is gone") from None
-        picture = open_rgb(Upload(data, path.name, served.settings.max_pixels))
+            raise ApiError("not_found", "the file of this image is gone") from None
+        picture = open_rgb(Upload(data, path.name, view.settings.max_pixels))
         picture.thumbnail((_SIDE, _SIDE))
         sink = io.BytesIO()
         picture.save(sink, "PNG")
         headers = {"Cache-Control": "private, max-age=3600"}
         return Response(sink.getvalue(), media_type=PNG, headers=headers)
 
-    return await served.run(thumbnail)
+    return await view.run(answer)
+
+
+@router.get("/v1/items/{id:path}", responses=answers("Item"))
+async def item(id: str, view: Current) -> Json:
+    """Return an item by its id."""
+    (record,) = records_of(await view.run(_item, view.collection, id, None))
+    return Json(record)
+
+
+def _item(collection: Collection, id: str, columns: Any) -> Any:
+    """Return the item of an id in an address as a table; it may not be there."""
+    try:
+        positions = tools.positions_of(collection, [tools.parse_id(collection, id)])
+    except ArgumentError as error:
+        raise ApiError("not_found", str(error)) from None
+    return tools.take(collection, positions, columns, codes=True)

@@ -1,0 +1,148 @@
+"""What people try first: it works, or a line says what to give instead."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import fewbits
+from fewbits.collection import Collection
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
+from tests.cli._calling import fail, run
+
+X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+KEYS = [f"k{i}" for i in range(40)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = {"year": [*range(40)], "kind": ["a", "b"] * 20}
+    encoder = LinearEncoder(np.eye(8), np.zeros(8))
+    made = Collection.create("c", X, ids=KEYS, columns=columns, encoder=encoder)
+    made.tag("first")
+    made.delete(KEYS[30:])
+    rows = [
+        {"sku": f"s{i}", "v": X[i].tolist(), "n": i, "on": "2026-01-31"}
+        for i in range(40)
+    ]
+    for i, row in enumerate(rows):
+        row |= {"at": f"2026-01-{i % 28 + 1:02}T10:00:00Z", "noon": "2026-01-31 12:00"}
+    Path("r.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return tmp_path
+
+
+def test_a_sparse_matrix_is_built_from_its_file():
+    matrix = sparse.random(50, 12, 0.4, "csr", np.float32, random_state=0)
+    sparse.save_npz("s.npz", matrix)
+    np.save("names.npy", [f"row {i}" for i in range(50)])
+    out = run("build", "s", "s.npz", "-b", 8, "--id", "names.npy")
+    opened = Collection.open("s")
+    assert (len(opened), opened.ids[3]) == (50, "row 3")
+    dense = Collection.create(None, matrix.toarray(), bits=8)
+    np.testing.assert_array_equal(opened.codes, dense.codes)
+    assert "query 2" in run(*shlex.split(out.partition("next: fewbits ")[2]))
+
+
+def test_names_with_a_comma_between_them():
+    hint = "--columns year --columns kind"
+    assert hint in fail("search", "c", "--ids", "k1", "--columns", "year,kind")
+    assert "--columns sku --columns n" in fail(
+        "build", "r", "r.jsonl", "--column", "v", "--columns", "sku,n", "-b", 2
+    )
+
+
+def test_ids_are_called_id_in_filters():
+    run("build", "r", "r.jsonl", "--column", "v", "--id", "sku", "-b", 2)
+    opened = Collection.open("r")
+    for name in ("id", "sku"):
+        hits = opened.search(X[:1], k=5, filter=f"{name} in ('s3', 's9')")
+        assert {*hits.ids[0]} == {"s3", "s9", None}
+    assert len(opened.to_arrow(filter="id = 's7'")) == 1
+    other = Collection.create(None, X, columns={"ID": [*range(40)]}, bits=4)
+    assert len(other.to_arrow(filter="id = 7")) == 1  # the column
+
+
+def test_inspect_names_the_ids_and_the_types():
+    run("build", "r", "r.jsonl", "--column", "v", "--id", "sku", "-b", 2)
+    out = run("inspect", "r")
+    assert "id column\tsku\n" in out
+    assert "sku=large_string, n=int64" in out
+    facts = json.loads(run("inspect", "r", "--json"))
+    assert (facts["id_column"], facts["types"]["n"]) == ("sku", "int64")
+
+
+def test_times_that_are_texts_are_noted():
+    words = ["build", "r", "r.jsonl", "--column", "v", "--id", "sku", "-b", 2]
+    out = " ".join(run(*words).split())
+    options = ["on=date32", "at=timestamp[us, tz=UTC]", "noon=timestamp[us]"]
+    for option in options:
+        assert f"--types {shlex.quote(option)}" in out
+        words += ["--types", option]
+    assert "as texts" not in run(*words, "--overwrite")
+    kinds = [str(field.type) for field in Collection.open("r").schema]
+    assert kinds[2:] == ["date32[day]", "timestamp[us, tz=UTC]", "timestamp[us]"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["like", "c", "--good-ids", "k35", "--good-ids", "k36", "--json"],
+        ["classify", "c", "--ids", "k35", "--label", "kind", "--json"],
+        ["duplicates", "c", "-r", "8", "--filter", "id = 'k35'", "--json"],
+        ["search", "c", "--ids", "k35", "--json"],
+        ["get", "c", "k35", "--json"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_version_is_asked(words):
+    assert "k35" in run(*words, "--at", "first") or words[0] != "get"
+    if words[0] != "duplicates":
+        assert "no item with id 'k35'" in fail(*words)
+
+
+def test_a_version_is_inspected():
+    at = json.loads(run("inspect", "c", "--at", "first", "--json"))
+    assert (at["n_items"], json.loads(run("inspect", "c", "--json"))["n_items"]) == (
+        40,
+        30,
+    )
+
+
+def test_one_id_in_place_of_a_list():
+    opened = Collection.open("c")
+    for ask in (opened.get, opened.delete, lambda ids: opened.search(ids=ids)):
+        with pytest.raises(ArgumentError, match=r"give \['k1'\]"):
+            ask("k1")
+    assert opened["k1"]["year"] == 1
+
+
+def test_a_collection_becomes_a_data_frame():
+    pytest.importorskip("pandas")
+    frame = Collection.open("c").to_pandas(["year"], filter="year < 5")
+    assert [*frame.columns] == ["id", "year"]
+    assert frame["year"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_change_that_json_would_change():
+    for row in ('{"id": "k1", "year": 9007199254740993.0}', '{"id": "k1", "id": "k2"}'):
+        Path("changes.jsonl").write_text(f'{{"update": {row}}}')
+        assert "line 1 is no change" in fail("apply", "c", "changes.jsonl")
+
+
+def test_only_public_names_are_listed():
+    names = {name for name in dir(fewbits) if not name.startswith("__")}
+    assert not {"TYPE_CHECKING", "lazy_names"} & names
+    assert not [name for name in names if name.startswith("_")]
+
+
+def test_codes_of_texts_are_not_short():
+    pytest.importorskip("wordllama")
+    texts = [f"a text about {i} things" for i in range(300)]
+    assert Collection.create(None, texts).encoder.n_bits == 256
+    assert Collection.create(None, X).encoder.n_bits == 64
+    assert Collection.create(None, texts, learner="lsh", bits=32).encoder.n_bits == 32
