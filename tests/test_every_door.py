@@ -94,6 +94,12 @@ def homes(tmp_path_factory):
         }
 
 
+@pytest.fixture(scope="module")
+def described(homes):
+    """Return the description of a service."""
+    return create_app(homes["vectors"]).openapi()
+
+
 def rows(**columns):
     """Return a table of two new rows."""
     new = {"key": [900, 901], "v": [*Q[:2]], "kind": ["x", "y"], "year": [1, 2]}
@@ -554,8 +560,8 @@ def test_the_first_case_of_an_option_has_an_effect(homes, method):
         assert by_python(method, homes[home], arguments) != usual[home], option
 
 
-def test_every_method_with_three_doors_has_cases(homes):
-    paths = create_app(homes["vectors"]).openapi()["paths"]
+def test_every_method_with_three_doors_has_cases(described):
+    paths = described["paths"]
     commands = {*get_command(app).commands}
     methods = {name for name in commands if hasattr(Collection, name)}
     assert {x for x in methods if f"/v1/{ROUTES.get(x, x)}" in paths} == {*CASES}
@@ -579,8 +585,8 @@ def fields_of(described, method):
 
 
 @pytest.mark.parametrize("method", CASES)
-def test_every_option_is_behind_every_door(homes, method):
-    fields = {*fields_of(create_app(homes["vectors"]).openapi(), method)}
+def test_every_option_is_behind_every_door(described, method):
+    fields = {*fields_of(described, method)}
     command = get_command(app).commands[method]
     options = {word for x in command.params for word in x.opts} | {
         x.name for x in command.params
@@ -599,8 +605,8 @@ def test_every_option_is_behind_every_door(homes, method):
 
 
 @pytest.mark.parametrize("method", CASES)
-def test_defaults_are_the_same(homes, method):
-    fields = fields_of(create_app(homes["vectors"]).openapi(), method)
+def test_defaults_are_the_same(described, method):
+    fields = fields_of(described, method)
     command = {x.name: x for x in get_command(app).commands[method].params}
     parameters = inspect.signature(getattr(Collection, method)).parameters
     for argument, field in fields.items():

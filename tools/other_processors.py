@@ -19,7 +19,6 @@ TESTS = ["tests/learners", "tests/training"]
 #: Files and tests of what no rounding decides, such as gradients that are compared with
 #: differences, single steps, files, threads, and what is refused: `make test` has them.
 ELSEWHERE = [
-    "tests/learners/deep/test_callbacks.py",
     "tests/learners/deep/test_centres.py",
     "tests/learners/deep/test_export.py",
     "tests/learners/deep/test_losses.py",

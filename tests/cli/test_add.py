@@ -73,7 +73,7 @@ def test_a_table_by_the_ids_it_was_built_with(built, tmp_path):
     expected = {"collection": str(built), "added": 5, "n_items": 25, "version": 2}
     assert told == expected
     again = write(tmp_path / "again.csv", range(18, 22), year=100)
-    assert "item with id 's18' already" in fail("add", built, again, *VECTORS)
+    assert "already: upsert replaces it" in fail("add", built, again, *VECTORS)
     assert "4 upserted; 25 items" in run("upsert", built, again, *VECTORS)
     opened = Collection.open(built)
     years = dict(zip(opened.ids, opened.column("year"), strict=True))

@@ -389,7 +389,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
         (
             [*CSQ, "quantization=1"],
-            "it has n_bits, control, network.hidden, network",
+            "did you mean 'loss.quantization'?); it has n_bits",
         ),
         (
             ["fit", "t.parquet", "--column", "vector", "--label", "one", *CSQ[2:6]],

@@ -177,3 +177,28 @@ def test_columns_of_polars_come_back(home, kind):
     assert col.column("c").tolist() == list("aba")
     hits = col.search(X, filter="c = 'b'")
     assert [[hit.id for hit in some] for some in hits] == [[1]] * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept"),
+    [
+        (pa.string_view(), pa.large_string()),
+        (pa.list_view(pa.int64()), pa.large_list(pa.int64())),
+        (pa.list_(pa.string_view()), pa.list_(pa.large_string())),
+        (pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.string())),
+    ],
+    ids=str,
+)
+def test_layouts_of_memory_are_not_kept(kind, kept):
+    """Views, and how wide the numbers of categories are, say nothing of the values."""
+    values = [["a", "b", None], [[1], [], None], [["a", None], [], None]]
+    rows = (
+        values[0] if "list" not in str(kind) else values[2 if "str" in str(kind) else 1]
+    )
+    column = pa.array(rows, kind)
+    col = Collection.create(None, X, encoder=ENCODER, columns={"c": column})
+    col.add(X, columns={"c": column})
+    col.update(None, ids=[0], columns={"c": column[1:2], "new": column[:1]})
+    assert col.schema.field("c").type == kept
+    assert col.schema.field("new").type == kept
+    assert col.column("c").tolist() == [rows[1], *rows[1:], *rows]

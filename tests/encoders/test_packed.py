@@ -88,4 +88,4 @@ def test_copies_are_immutable():
     for again in (pickle.loads(pickle.dumps(ENCODER)), copy.deepcopy(ENCODER)):
         assert again.fingerprint == ENCODER.fingerprint
         with pytest.raises(AttributeError, match="immutable"):
-            again._n_bits = 8
+            again.n_bits = 8

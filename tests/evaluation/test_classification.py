@@ -163,8 +163,8 @@ CODES = np.zeros((3, 1), np.uint8)
     [
         ((CODES, "abc", CODES, "abc"), {}, ArgumentError, "give n_bits"),
         ((CODES, "aaa", CODES, "abc"), {"n_bits": 8}, ArgumentError, "2 classes"),
-        ((CODES, "abc", CODES, "ab"), {"n_bits": 8}, ArgumentError, "3 test, 2 test_l"),
-        ((CODES, "ab", CODES, "abc"), {"n_bits": 8}, ArgumentError, "3 train, 2 train"),
+        ((CODES, "abc", CODES, "ab"), {"n_bits": 8}, ArgumentError, "each of 3 items"),
+        ((CODES, "ab", CODES, "abc"), {"n_bits": 8}, ArgumentError, "each of 3 items"),
         ((CODES, "abc", CODES, "abc"), {"n_bits": 9}, CodeError, "9 bits need 2 bytes"),
         ((CODES, "abc", CODES, "abc"), {"n_bits": 0}, ArgumentError, "at least 1"),
         ((CODES, "abc", CODES, "abc"), {"n_bits": 8, "C": 0}, ArgumentError, "C must"),
@@ -188,7 +188,7 @@ def test_bad_svm_input_has_one_clear_line(arguments, options, error, message):
     [
         ((CODES, [0, 1, 2], CODES, [0, 1, 2]), 0, "k must be at least 1, got 0"),
         ((CODES, [0, 1], CODES, [0, 1, 2]), 1, "one label for each of 3 items"),
-        ((CODES, [0, 1, 2], CODES, [0, 1]), 1, "3 test_codes, 2 test_labels"),
+        ((CODES, [0, 1, 2], CODES, [0, 1]), 1, "each of 3 items"),
         ((CODES, [0, 1, 2], CODES[:0], []), 1, "test labels must not be empty"),
         ((CODES[:0], [], CODES, [0, 1, 2]), 1, "without codes there are no votes"),
         (

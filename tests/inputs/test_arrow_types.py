@@ -236,7 +236,7 @@ def test_ids(tmp_path):
     path = tmp_path / "x.parquet"
     for ids, said in (
         (["a", "b", "a", "c"], "'id' of .* holds 'a' in 2 rows"),
-        ([7, 8, 9, 8], "holds '8' in 2 rows"),
+        ([7, 8, 9, 8], "holds 8 in 2 rows"),
         ([1, 2, None, 4], "'id' of .* has no value in row 2"),
         (["a", " ", "b", ""], "'id' of .* has a blank id in row 1"),
         ([1.0, 2.0, 3.0, 4.0], "holds double; ids are whole numbers or texts"),

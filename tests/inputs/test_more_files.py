@@ -79,7 +79,7 @@ def test_ids_of_vectors_in_a_file_of_their_own(suffix, tmp_path):
     if suffix == ".txt":  # lines of digits are texts where ids are texts
         col.add(vectors, id=written("more", [70, 71, 72, 73]))
         assert col.ids[4:].tolist() == ["70", "71", "72", "73"]
-    for ids, words in (([1, 2, 3], "3 ids"), ([1, 1, 2, 3], "1' in 2 rows")):
+    for ids, words in (([1, 2, 3], "3 ids"), ([1, 1, 2, 3], "holds 1 in 2 rows")):
         with pytest.raises(ArgumentError, match=words):
             read(vectors, id=written("bad", ids))
     with pytest.raises(FileNotFoundError, match="none"):

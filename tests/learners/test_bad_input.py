@@ -216,15 +216,14 @@ def test_n_bits(learner, n_bits):
     [each for each in LEARNERS if "n_bits" in each.get_params(deep=False)],
     ids=lambda learner: type(learner).__name__,
 )
-@pytest.mark.parametrize("dtype", [np.int8, np.int64])
-def test_integers_of_numpy_are_integers(learner, dtype):
-    plain, given = (clone(learner).set_params(n_bits=n) for n in (5, dtype(5)))
+def test_integers_of_numpy_are_integers(learner):
+    plain, given = (clone(learner).set_params(n_bits=n) for n in (5, np.int8(5)))
     if "nested_bits" in learner.get_params():
         plain.set_params(nested_bits=[2, 3])
-        given.set_params(nested_bits=np.array([2, 3], dtype))
+        given.set_params(nested_bits=np.array([2, 3], np.int8))
     X, y = features(), np.arange(20) % 6
     assert given.fit(X, y).encoder_.fingerprint == plain.fit(X, y).encoder_.fingerprint
-    assert isinstance(given.n_bits, dtype)
+    assert isinstance(given.n_bits, np.int8)
 
 
 @every_learner

@@ -48,8 +48,10 @@ def test_classifiers_that_ignore_the_code_are_told():
 
 
 @pytest.mark.filterwarnings("ignore:.* classifier that ignores the code")
-@pytest.mark.parametrize("init", ["itq", "pca", "random", "classes"])
-@pytest.mark.parametrize("n_bits", [3, 70])  # fewer and more than features
+# Fewer bits than features, and more.
+@pytest.mark.parametrize(
+    ("init", "n_bits"), [("itq", 3), ("pca", 70), ("random", 3), ("classes", 70)]
+)
 def test_every_start_and_length(init, n_bits):
     X, y = load_digits(return_X_y=True)
     picodes = PiCoDes(n_bits, init=init, n_iter=2, random_state=0).fit(X[:120], y[:120])

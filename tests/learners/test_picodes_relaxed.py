@@ -34,8 +34,10 @@ def test_the_objective_falls_by_far():
     assert relaxed.objective_.min() < 0.7 * relaxed.objective_[0]
 
 
-@pytest.mark.parametrize("init", ["itq", "pca", "random", "classes"])
-@pytest.mark.parametrize("n_bits", [3, 100])
+# Fewer bits than features, and more.
+@pytest.mark.parametrize(
+    ("init", "n_bits"), [("itq", 3), ("pca", 100), ("random", 3), ("classes", 100)]
+)
 def test_every_start_and_length(init, n_bits):
     X, y = digits(200)
     relaxed = RelaxedPiCoDes(

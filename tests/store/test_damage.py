@@ -362,7 +362,7 @@ def test_it_goes_back_to_an_older_state_only_when_rows_may_go(tmp_path):
     for name in ("manifest-000002.json", "copy-000002.json"):
         (tmp_path / name).write_bytes(b"{}")
     assert len(store.verify().damages) == 2
-    with pytest.raises(ArtefactError, match="state of number 1, of which 300 rows"):
+    with pytest.raises(ArtefactError, match="version 1, of which 300 rows"):
         store.repair()
     for name, data in before.items():
         if name[-7:] != "02.json":

@@ -53,12 +53,12 @@ def test_killed_writers_lose_nothing(store):
 
 
 def test_parallel_appends_are_all_there_or_told(store):
-    processes = [start("append", store.folder, i, 60 if i % 4 else 0) for i in range(8)]
+    processes = [start("append", store.folder, i, 60 if i % 4 else 0) for i in range(5)]
     said = [process.communicate()[0].strip() for process in processes]
     done = [i for i, words in enumerate(said) if words == "done"]
     locked = [words for words in said if "is being changed by" in words]
-    assert len(done) + len(locked) == 8
-    assert len(done) >= 6
+    assert len(done) + len(locked) == 5
+    assert len(done) >= 3
     assert sorted(content(store.snapshot())) == done
 
 

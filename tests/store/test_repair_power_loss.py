@@ -156,5 +156,5 @@ def test_rows_that_may_not_go_stay_as_they_are(also):
 
 
 def test_no_older_state_is_taken_unasked():
-    with pytest.raises(ArtefactError, match="state of number 2"):
+    with pytest.raises(ArtefactError, match="version 2, of which"):
         Run([newest], drop_rows=False)

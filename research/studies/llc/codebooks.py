@@ -23,8 +23,8 @@ from fewbits.learners.deep import (
     NetworkConfig,
     TrainingConfig,
     centres,
-    codebooks,
 )
+from fewbits.learners.deep._llc import cca_codebook, svd_codebook
 from fewbits.learners.deep.losses import OrthoHash
 from research.common import decoders
 from research.common.class_codes import (
@@ -136,11 +136,12 @@ def codebook_as_it_is(problem: Problem, bits: int, method: str) -> NDArray[np.in
     F = StandardScaler().fit_transform(problem.X[problem.train].astype(np.float64))
     if method.startswith("SVD"):
         weights = LogisticRegression(C=SMOOTH, max_iter=1000).fit(F, y).coef_
-        C = codebooks.svd_codebook(weights, bits)
+        C = svd_codebook(weights, bits)
     else:
         means = np.array([F[y == c].mean(axis=0) for c in problem.classes])
         counts = np.unique(y, return_counts=True)[1]
-        C = codebooks.cca_codebook(means, counts, np.cov(F, rowvar=False), bits)
+        scatter = np.cov(F, rowvar=False)
+        C = cca_codebook(means, counts, scatter, bits, reg=1.0, labels=None)
     return np.where(C >= 0, 1, -1)
 
 

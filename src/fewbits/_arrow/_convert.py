@@ -94,13 +94,13 @@ def _converted(values: Any, kind: Any) -> Any:
         except (pa.ArrowException, ValueError, ArithmeticError):
             return None
 
-    made = attempt(values)
-    if made is None:  # look for the first value to blame
+    result = attempt(values)
+    if result is None:  # look for the first value to blame
         while len(values) > 1:
             head = values[: len(values) // 2]
             values = head if attempt(head) is None else values[len(head) :]
         raise MisfitError(_first_value(values), hint)
-    return made
+    return result
 
 
 def _first_value(values: Any) -> Any:
@@ -153,14 +153,14 @@ def _lists(values: Any, kind: Any) -> Any:
         mask = values.is_null() if values.null_count else None
         members = values.values[values.offset * size :][: len(values) * size]
         members = _converted(members, kind.value_type)
-        made = pa.FixedSizeListArray.from_arrays(members, size, mask=mask)
+        lists = pa.FixedSizeListArray.from_arrays(members, size, mask=mask)
     else:
-        made = with_members(values, _converted(values.flatten(), kind.value_type))
+        lists = with_members(values, _converted(values.flatten(), kind.value_type))
     try:
-        return made.cast(kind)  # from one form of lists to another, of equal members
+        return lists.cast(kind)  # from one form of lists to another, of equal members
     except pa.ArrowException:
         size = kind.list_size
-        lengths = made.value_lengths().to_pylist()
+        lengths = lists.value_lengths().to_pylist()
         row = next(i for i, n in enumerate(lengths) if n not in (None, size))
         hint = f"lists of the column have {size} members"
         raise MisfitError(_first_value(values[row:]), hint) from None
@@ -219,10 +219,10 @@ def _maps(values: Any, kind: Any) -> Any:
 
 def _cast(values: Any, kind: Any) -> Any:
     """Return values whose bits are compared, in the same kind."""
-    made = values.cast(kind)
-    if not made.cast(values.type).equals(values):
+    result = values.cast(kind)
+    if not result.cast(values.type).equals(values):
         raise ValueError
-    return made
+    return result
 
 
 def _numbers(values: Any, kind: Any) -> Any:
@@ -273,19 +273,19 @@ def _floats_of_decimals(values: Any, kind: Any) -> Any:
     import pyarrow as pa
 
     floats = values.cast(pa.string()).cast(pa.float64())  # as `_plain` does
-    made = _numbers(floats, kind)
-    shortest = python_values(pa.chunked_array([made]))
+    result = _numbers(floats, kind)
+    shortest = python_values(pa.chunked_array([result]))
     pairs = zip(values.to_pylist(), shortest, strict=True)
     if any(x is not None and Decimal(repr(y)) != x for x, y in pairs):
         raise ValueError
-    return made
+    return result
 
 
 def _each(convert: Callable[[Any], Any], values: Any, kind: Any) -> Any:
     import pyarrow as pa
 
-    made = (None if x is None else convert(x) for x in values.to_pylist())
-    return pa.array([*made], kind)
+    results = (None if x is None else convert(x) for x in values.to_pylist())
+    return pa.array([*results], kind)
 
 
 def _decimal(value: Any) -> Decimal:

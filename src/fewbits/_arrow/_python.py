@@ -155,12 +155,12 @@ def python_values(column: Any) -> list[Any]:
         for chunk in column.chunks:
             parts = [pa.chunked_array([part]) for part in chunk.flatten()]
             rows: Any = zip(*map(python_values, parts), strict=True) if parts else ()
-            made = [dict(zip(names, row, strict=True)) for row in rows] or [{}] * len(
+            dicts = [dict(zip(names, row, strict=True)) for row in rows] or [{}] * len(
                 chunk
             )
             gaps = chunk.is_null().to_pylist()
             structs += [
-                None if gap else row for row, gap in zip(made, gaps, strict=True)
+                None if gap else row for row, gap in zip(dicts, gaps, strict=True)
             ]
         return structs
     if types.is_map(kind):

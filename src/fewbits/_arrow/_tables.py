@@ -113,8 +113,8 @@ def no_column(what: str, name: str, names: Iterable[str]) -> str:
     parts = [part.strip() for part in str(name).split(",")]
     hint = ""
     if len(parts) > 1 and {*parts} <= {*names}:
-        each = " ".join(f"--columns {part}" for part in parts)
-        hint = f": name each by itself, as {each}"
+        options = " ".join(f"--columns {part}" for part in parts)
+        hint = f": name each by itself, as {options}"
     return f"{what} has no column {name!r}; it has {known_names(names) or 'none'}{hint}"
 
 
@@ -442,16 +442,16 @@ def _column(column: Any) -> Any:
     # Of objects of polars, Arrow would get the addresses in memory.
     is_object = str(getattr(column, "dtype", "")) in ("object", "Object")
     if is_object or isinstance(column, list | tuple):
-        made = array_of(column)
+        array = array_of(column)
     elif _is_pandas(column, "Series"):
         _check_dtype(column.dtype, "the column")
-        made = pa.Array.from_pandas(column)
+        array = pa.Array.from_pandas(column)
     elif _streams(column):
-        made = pa.chunked_array(column)
+        array = pa.chunked_array(column)
     else:
         arrays = pa.ChunkedArray, pa.Array
-        made = column if isinstance(column, arrays) else pa.array(column)
-    return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
+        array = column if isinstance(column, arrays) else pa.array(column)
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
 def _check_dtype(dtype: Any, what: str) -> None:
@@ -473,26 +473,26 @@ def _has_names(row: Any) -> bool:
 
 
 def _as_dict(row: Any) -> Mapping[Any, Any]:
-    named: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
+    values: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
     if _is_pandas(row, "Series"):
         if not row.index.is_unique:
             raise ValueError("a name comes twice in a row")
-        named = row.to_dict()
-    return named
+        values = row.to_dict()
+    return values
 
 
 def _of_columns(columns: Mapping[Any, Any]) -> Any:
     import pyarrow as pa
 
-    made = {}
+    arrays = {}
     for name, values in columns.items():
         if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
             raise ValueError(f"{name!r} is {a_kind(values)}, not a column")
-        if str(name) in made:
+        if str(name) in arrays:
             raise ValueError(f"two columns are named {str(name)!r}")
         is_matrix = getattr(values, "ndim", 1) > 1
-        made[str(name)] = _column([*values] if is_matrix else values)
-    return pa.table(made)
+        arrays[str(name)] = _column([*values] if is_matrix else values)
+    return pa.table(arrays)
 
 
 def _streams(items: Any) -> bool:

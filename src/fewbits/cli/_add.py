@@ -1,5 +1,6 @@
 """``fewbits add``."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,48 @@ if TYPE_CHECKING:
     from fewbits.collection import Collection
 
 
-def add(
-    collection: opt.CollectionPath,
-    items: opt.InputPath,
-    column: opt.RowColumn = None,
-    images: opt.Images = None,
-    codes: opt.Codes = None,
-    label: opt.Label = None,
-    id: opt.Id = None,
-    columns: opt.Columns = None,
-    skip_blank: opt.SkipBlank = False,
-    skip_unreadable: opt.SkipUnreadable = False,
-    timeout: opt.Timeout = None,
-    as_json: opt.Json = False,
-) -> None:
+def adding(verb: str, text: str) -> Callable[..., None]:
+    """Return the command ``add`` or ``upsert``, with its help."""
+
+    def command(
+        collection: opt.CollectionPath,
+        items: opt.InputPath,
+        column: opt.RowColumn = None,
+        images: opt.Images = None,
+        codes: opt.Codes = None,
+        label: opt.Label = None,
+        id: opt.Id = None,
+        columns: opt.Columns = None,
+        skip_blank: opt.SkipBlank = False,
+        skip_unreadable: opt.SkipUnreadable = False,
+        timeout: opt.Timeout = None,
+        as_json: opt.Json = False,
+    ) -> None:
+        from fewbits.collection import Collection
+
+        opened = Collection.open(collection)
+        with progress_bar("encoding") as progress:
+            n = (opened.add if verb == "add" else opened.upsert)(
+                items,
+                column=column,
+                images=images,
+                codes=codes,
+                label=label,
+                id=id,
+                columns=columns or None,
+                skip_blank=skip_blank,
+                skip_unreadable=skip_unreadable,
+                timeout=timeout,
+                progress=progress,
+            )
+        print_change(collection, opened, as_json, **{f"{verb}ed": n})
+
+    command.__doc__ = text
+    return command
+
+
+add = adding(
+    "add",
     """Encode INPUT and add it to COLLECTION.
 
     A table has the columns of the collection, of the same types: where it lacks one,
@@ -35,25 +64,8 @@ def add(
     Example: fewbits add my-collection march.csv
 
     Example: fewbits add my-collection vectors.npy --timeout 60
-    """
-    from fewbits.collection import Collection
-
-    opened = Collection.open(collection)
-    with progress_bar("encoding") as progress:
-        n = opened.add(
-            items,
-            column=column,
-            images=images,
-            codes=codes,
-            label=label,
-            id=id,
-            columns=columns or None,
-            skip_blank=skip_blank,
-            skip_unreadable=skip_unreadable,
-            timeout=timeout,
-            progress=progress,
-        )
-    print_change(collection, opened, as_json, added=n)
+    """,
+)
 
 
 def print_change(

@@ -129,7 +129,7 @@ def classify(
 
     Example: fewbits classify my-collection --input queries.npy --label kind --linear
     """
-    chosen = _decoder(
+    rule = _decoder(
         decoder, {"radius": radius, "max_queries": max_queries, "order": order}
     )
     if max_false_reject_rate is not None and max_false_accept_rate is not None:
@@ -147,7 +147,7 @@ def classify(
         label=label,
         k=k,
         linear=linear,
-        decoder=chosen,
+        decoder=rule,
         max_false_reject_rate=max_false_reject_rate,
         max_false_accept_rate=max_false_accept_rate,
         top=top,
@@ -163,7 +163,7 @@ def classify(
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     cells = [[_cell(name, value) for name, value in row.items()] for row in rows]
     print_table("classes", header, cells)
-    for note in _notes(opened, chosen, answer):
+    for note in _notes(opened, rule, answer):
         say(f"note: {note}")
     if top and opened.calibration is None and not opened.facts.several_labels:
         say(

@@ -214,20 +214,20 @@ def _table(scores: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
     header += ["query ms", "ANN mAP", *more, "fit s", "encode µs"]
     rows = []
     for row in scores:
-        learnt = row.n_bits is not None
+        is_code = row.n_bits is not None
         values = [getattr(row, name) for name in more.values()]
         rows.append(
             [
                 row.method,
-                f"{row.n_bits:,}" if learnt else "-",
+                f"{row.n_bits:,}" if is_code else "-",
                 row.rerank or "-",
                 f"{row.bytes_per_item:,}",
                 f"{row.recall:.3f}",
                 f"{row.query_ms:.3g}",
                 f"{row.ann_map:.3f}",
                 *("-" if value is None else f"{value:.3f}" for value in values),
-                f"{row.fit_seconds:.1f}" if learnt else "-",
-                f"{row.encode_us:.1f}" if learnt else "-",
+                f"{row.fit_seconds:.1f}" if is_code else "-",
+                f"{row.encode_us:.1f}" if is_code else "-",
             ]
         )
     return header, rows

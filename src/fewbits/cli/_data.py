@@ -84,14 +84,14 @@ def export(
         datasets.export(part, file) for file, part in zip(files, parts, strict=True)
     ]
     labels = list(whole.labels)
-    written = labels if output.suffix != ".npy" else []
-    known = f", with labels {', '.join(written)}" if written else ""
+    columns = labels if output.suffix != ".npy" else []
+    with_labels = f", with labels {', '.join(columns)}" if columns else ""
     for file, size in zip(files, sizes, strict=True):
-        typer.echo(f"{file}: {size:,} {whole.kind}{known}")
-    if labels and not written:
+        typer.echo(f"{file}: {size:,} {whole.kind}{with_labels}")
+    if labels and not columns:
         say(f"note: a .npz file would hold the labels too ({', '.join(labels)})")
     options = {
-        "--column": whole.kind[:-1] if written else None,
+        "--column": whole.kind[:-1] if columns else None,
         "--id": "id" if whole.kind == "texts" else None,
     }
     typer.echo(f"next: {opt.command_line('build', 'my-collection', output, **options)}")

@@ -217,10 +217,10 @@ def table_of(columns: Mapping[str, Any]) -> Any:
     """Return columns as a table, each of its own type."""
     import pyarrow as pa
 
-    made = {name: _sent(typed_column(values)) for name, values in columns.items()}
-    if len({len(column) for column in made.values()}) != 1:
+    sent = {name: _sent(typed_column(values)) for name, values in columns.items()}
+    if len({len(column) for column in sent.values()}) != 1:
         raise ArgumentError("ids and columns need an entry for each item")
-    return pa.table(made)
+    return pa.table(sent)
 
 
 def sent_table(frame: Any) -> Any:

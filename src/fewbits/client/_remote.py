@@ -418,8 +418,8 @@ class RemoteCollection:
     def _items(self, by: str, values: Sequence[Any], **fields: Any) -> Iterator[Any]:
         """Yield tables of items by their ids or positions; one at least."""
         for start in range(0, max(1, len(values)), _ROWS):
-            some = {by: [*values[start : start + _ROWS]], **fields}
-            yield self._table("/v1/items", **some)[0]
+            part = {by: [*values[start : start + _ROWS]]}
+            yield self._table("/v1/items", **part, **fields)[0]
 
     def _query(self, arguments: Arguments) -> tuple[str, Any]:
         """Take the query from arguments; return its kind, and its items as a column."""

@@ -15,6 +15,7 @@ from fewbits._arrow import (
     by_name,
     is_frame,
     is_text,
+    no_column,
     typed_table,
 )
 from fewbits._features import SparseRows
@@ -407,7 +408,7 @@ def update_table(
             )
         names = columns or [name for name in table.column_names if name != id]
         if unknown := [name for name in names if name not in table.column_names]:
-            raise ArgumentError(f"the table has no column {unknown[0]!r}")
+            raise ArgumentError(no_column("the table", unknown[0], table.column_names))
         ids, columns = table[id], {name: table[name] for name in names}
     if model.kind != "vectors" and facts.item_column in columns:
         raise ArgumentError(

@@ -132,7 +132,10 @@ def classify(
                     f"{name} is for items of one class each: those of this "
                     "collection have several labels"
                 )
-        return _labels_by_codes(model, query, _LABELS if top is None else top)
+        top = _LABELS if top is None else check_count(top, "top")
+        book, least = _codebook_of(model), model.facts.label_threshold
+        label_shares = label_scores(book, model.encoder.project(query.features))
+        return _ranked(label_shares, least, top, book.names.tolist())
     if label is None:
         return _class_by_codes(model, query, decoder, rates, top)
     if rows is None:
@@ -211,14 +214,6 @@ def _class_by_codes(
         for record, is_known in zip(answer.records, accepted.tolist(), strict=True):
             record["accepted"] = is_known
     return replace(answer, accepted=accepted, expected=expected)
-
-
-def _labels_by_codes(model: Model, query: Query, top: int) -> Classification:
-    """Return the labels of items that may have several."""
-    book, least = _codebook_of(model), model.facts.label_threshold
-    top = check_count(top, "top")
-    scores = label_scores(book, model.encoder.project(query.features))
-    return _ranked(scores, least, top, book.names.tolist())
 
 
 def _codebook_of(model: Model) -> Codebook:

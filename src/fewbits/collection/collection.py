@@ -543,7 +543,8 @@ class Collection:
             A condition that items meet, about the columns, as
             ``"category = 'x' and year >= 2020"``, the ids, by the name of their column
             or as ``id``, and the bits, as ``"bit(12) = 1"``: see
-            `fewbits.collection.filters.matching_rows`.
+            `fewbits.collection.filters.matching_rows`. All `k` are found where there
+            are as many such items.
         allowed : array-like, default=None
             Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None

@@ -208,7 +208,7 @@ _KINDS: tuple[tuple[str, str, Callable[[pa.DataType], bool]], ...] = (
     ("null", "nothing but NULL", types.is_null),
     ("string", "text", types.is_string),
     ("string", "text", types.is_large_string),
-    ("string", "text", getattr(types, "is_string_view", types.is_string)),
+    ("string", "text", types.is_string_view),
     ("other", "struct", types.is_struct),
     ("other", "map", types.is_map),
     ("other", "list", types.is_nested),
@@ -692,14 +692,11 @@ def _like(operator: str, value: _Value, pattern: tuple[tuple[str, str], ...]) ->
         return _truth(pc.ends_with(strings, pattern=text))
     if kinds == "%t%":
         return _truth(pc.match_substring(strings, pattern=text))
-    wild = {"%": ".*", "_": "."}
-    parts = [wild[kind] if kind in wild else _escaped(text) for kind, text in pattern]
-    regex = r"(?s)\A" + "".join(parts) + r"\z"  # in the syntax of RE2
-    return _truth(pc.match_substring_regex(strings, pattern=regex))
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"[^\w ]", lambda sign: rf"\x{{{ord(sign[0]):x}}}", text)
+    regex = r"(?s)\A"  # in the syntax of RE2
+    for kind, text in pattern:
+        escaped = re.sub(r"[^\w ]", lambda sign: rf"\x{{{ord(sign[0]):x}}}", text)
+        regex += {"%": ".*", "_": "."}.get(kind, escaped)
+    return _truth(pc.match_substring_regex(strings, pattern=regex + r"\z"))
 
 
 def _of_text(function: str, value: _Value) -> _Value:

@@ -96,8 +96,9 @@ class AdditiveEncoder(Encoder):
             raise ArgumentError(
                 f"n_kept must be between 1 and {len(self.bias)}, got {n_kept}"
             )
-        self.n_kept = n_kept
+        self.n_kept = self.n_bits = n_kept
         shape = self.weights.shape
+        self.n_features = shape[0]
         self._queries = as_query_encoder(query_weights, query_bias, shape)
         if (mean is None) != (table is None):
             raise ArgumentError("corrections need both mean and table")
@@ -110,14 +111,6 @@ class AdditiveEncoder(Encoder):
         self._tolerance = _TOLERANCE * float(
             np.mean(np.diagonal(self._gram), dtype=float)
         )
-
-    @property
-    def n_features(self) -> int:
-        return int(self.weights.shape[0])
-
-    @property
-    def n_bits(self) -> int:
-        return self.n_kept
 
     def tensors(self) -> Tensors:
         learnt = {"mean": self._mean, "table": self._table}

@@ -40,26 +40,20 @@ class Encoder(Immutable, ABC):
     processor or the instruction set, and ``encode(X)`` is exactly
     ``pack(project(X) > 0)`` (``>= 0`` when `zero_bit` is 1).
 
-    A new kind of encoder implements the five abstract members and registers itself in
-    ``fewbits.encoders._io``.
+    A new kind of encoder sets `n_features` and `n_bits`, implements the four abstract
+    methods and registers itself in ``fewbits.encoders._io``.
     """
 
     kind: ClassVar[str]
+    #: Numbers in a row of features.
+    n_features: int
+    #: Bits of a code, 1 to 65,536.
+    n_bits: int
     #: The bit of a score of exactly zero.
     zero_bit: int
     #: Names of the columns that it was learnt from; None where they had none. Columns
     #: of a data frame are taken by them, in whatever order they come.
     feature_names: tuple[str, ...] | None = None
-
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """Numbers in a row of features."""
-
-    @property
-    @abstractmethod
-    def n_bits(self) -> int:
-        """Bits of a code, 1 to 65,536."""
 
     @abstractmethod
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
@@ -365,7 +359,6 @@ class Encoder(Immutable, ABC):
 class KernelEncoder(Encoder):
     """An encoder whose scores and codes two kernels make of the same arrays."""
 
-    bias: NDArray[np.float32]
     _scores_kernel: ClassVar[Callable[..., None]]
     _codes_kernel: ClassVar[Callable[..., None]]
 
@@ -373,10 +366,6 @@ class KernelEncoder(Encoder):
     @abstractmethod
     def _arrays(self) -> tuple[Any, ...]:
         """What the kernels take between the features and their results."""
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         type(self)._scores_kernel(X, *self._arrays, scores, _kernels.num_threads())
@@ -394,12 +383,9 @@ class SizedEncoder(KernelEncoder):
         self.bias, size = frozen(bias), frozen(n_features, np.int64)
         if size.size != 1:
             raise ArgumentError(f"n_features must be one number, got {size.tolist()}")
-        self._n_features = int(size.item())
+        self.n_features = int(size.item())
+        self.n_bits = self.bias.size
         self.zero_bit = check_zero_bit(zero_bit)
-
-    @property
-    def n_features(self) -> int:
-        return self._n_features
 
     def tensors(self) -> Tensors:
         return {"bias": self.bias, "n_features": np.array([self.n_features], np.int64)}
@@ -420,10 +406,6 @@ class OuterEncoder(Encoder):
         self, X: NDArray[np.float32]
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yield the inputs of the inner encoder, block by block."""
-
-    @property
-    def n_bits(self) -> int:
-        return self.inner.n_bits
 
     @property
     def correction_table(self) -> NDArray[np.float32] | None:

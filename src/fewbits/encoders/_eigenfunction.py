@@ -87,6 +87,7 @@ class EigenfunctionEncoder(Encoder):
                 "bit, got weights {}, axes {}, modes {} and bias {}".format(*shapes)
             )
         check_affine((len(weights), len(bias)), weights, bias)
+        self.n_features, self.n_bits = len(weights), len(bias)
         n_axes = weights.shape[1]
         if not n_axes or axes.min() < 0 or axes.max() >= n_axes:
             raise ArgumentError(
@@ -94,14 +95,6 @@ class EigenfunctionEncoder(Encoder):
             )
         if modes.min() < 1:
             raise ArgumentError(f"modes must be 1 or more, got {modes.min()}")
-
-    @property
-    def n_features(self) -> int:
-        return int(self.weights.shape[0])
-
-    @property
-    def n_bits(self) -> int:
-        return len(self.bias)
 
     def tensors(self) -> Tensors:
         return {

@@ -282,6 +282,8 @@ class KernelMapEncoder(OuterEncoder):
                 f"a map of order {self.map.order} gives {self.map.n_values} values for "
                 f"each feature, but the inner encoder takes {inner.n_features}"
             )
+        self.n_features = inner.n_features // self.map.n_values
+        self.n_bits = inner.n_bits
 
     @classmethod
     def around(cls, inner: Encoder, tensors: Tensors) -> Self:
@@ -293,10 +295,6 @@ class KernelMapEncoder(OuterEncoder):
             interval=tensors["interval"].item(),
             signed=bool(tensors["signed"].item()),
         )
-
-    @property
-    def n_features(self) -> int:
-        return self.inner.n_features // self.map.n_values
 
     def tensors(self) -> Tensors:
         return {
@@ -396,6 +394,7 @@ class AnchorEncoder(OuterEncoder):
                 "numbers"
             )
         check_finite("anchors and mean", anchors, mean)
+        self.n_features, self.n_bits = len(mean), inner.n_bits
         # -gamma |a|^2 + 2 gamma a'x, of which the last has no part for |x|^2.
         double = self.anchors.astype(np.float64)
         self._weights = frozen(2 * self.gamma * double.T)
@@ -406,10 +405,6 @@ class AnchorEncoder(OuterEncoder):
     @classmethod
     def around(cls, inner: Encoder, tensors: Tensors) -> Self:
         return cls(inner, tensors["anchors"], tensors["mean"], tensors["gamma"])
-
-    @property
-    def n_features(self) -> int:
-        return len(self.mean)
 
     def tensors(self) -> Tensors:
         return {

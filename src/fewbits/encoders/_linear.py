@@ -77,15 +77,12 @@ class LinearEncoder(KernelEncoder):
     ) -> None:
         self.weights, self.bias = frozen(weights), frozen(bias)
         self.zero_bit = check_zero_bit(zero_bit)
-        check_affine(self.weights.shape, self.weights, self.bias)
         shape = self.weights.shape
+        check_affine(shape, self.weights, self.bias)
+        self.n_features, self.n_bits = shape
         self._queries: LinearEncoder | None = as_query_encoder(
             query_weights, query_bias, shape
         )
-
-    @property
-    def n_features(self) -> int:
-        return int(self.weights.shape[0])
 
     def tensors(self) -> Tensors:
         tensors = {"weights": self.weights, "bias": self.bias}
@@ -167,7 +164,7 @@ class SparseEncoder(SizedEncoder):
         super().__init__(bias, n_features, zero_bit)
         self.indptr, self.indices = frozen(indptr, np.int64), frozen(indices, np.int32)
         self.values = frozen(values)
-        shape = (self._n_features, self.indptr.size - 1)
+        shape = (self.n_features, self.indptr.size - 1)
         check_affine(shape, self.values, self.bias)
         self._check()
 
@@ -308,7 +305,7 @@ class BlockDiagonalEncoder(SizedEncoder):
         self.feature_starts = frozen(feature_starts, np.int64)
         self.bit_starts = frozen(bit_starts, np.int64)
         values = frozen(weights)
-        check_affine((self._n_features, self.bias.size), values, self.bias)
+        check_affine((self.n_features, self.bias.size), values, self.bias)
         self._check_blocks(values)
         self._padded = frozen(np.append(values, np.zeros(_BEYOND)))
 
@@ -405,7 +402,7 @@ class BlockDiagonalEncoder(SizedEncoder):
             if bits.start < n_bits
         ]
         bias = self.bias[:n_bits]
-        return self.from_blocks(blocks, bias, self._n_features, zero_bit=self.zero_bit)
+        return self.from_blocks(blocks, bias, self.n_features, zero_bit=self.zero_bit)
 
     def _check_blocks(self, values: NDArray[np.float32]) -> None:
         """Refuse what the kernels, which trust these arrays, would read wrongly."""
@@ -426,7 +423,7 @@ class BlockDiagonalEncoder(SizedEncoder):
                 f"need as many starts of features as of bits, got "
                 f"{len(self.feature_starts)} and {len(self.bit_starts)}"
             )
-        listed, n = self.features, self._n_features
+        listed, n = self.features, self.n_features
         if listed.ndim != 1 or not (listed.min() >= 0 and listed.max() < n):
             raise ArgumentError(f"features must lie between 0 and {n - 1}")
         if not _rise(listed, self.feature_starts[:-1]):

@@ -98,6 +98,8 @@ class MLPEncoder(Encoder):
                     f"{number + 1} takes {len(after)}"
                 )
 
+        self.n_features, self.n_bits = len(self.weights[0]), len(self.biases[-1])
+
     @classmethod
     def from_tensors(cls, tensors: Tensors, zero_bit: int) -> Self:
         numbers = range(len(tensors) // 2)
@@ -113,14 +115,6 @@ class MLPEncoder(Encoder):
             [tensors[name] for name in biases],
             zero_bit=zero_bit,
         )
-
-    @property
-    def n_features(self) -> int:
-        return int(self.weights[0].shape[0])
-
-    @property
-    def n_bits(self) -> int:
-        return int(self.weights[-1].shape[1])
 
     def tensors(self) -> Tensors:
         tensors: Tensors = {}

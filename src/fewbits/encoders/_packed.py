@@ -42,58 +42,46 @@ class PackedEncoder(Encoder):
     zero_bit = 0
 
     def __init__(self, n_bits: int, input_bits: int | None = None) -> None:
-        self._n_bits = check_count(n_bits, "n_bits")
+        self.n_bits = check_count(n_bits, "n_bits")
         whole = n_bits if input_bits is None else input_bits
-        self._input_bits = check_count(whole, "input_bits")
-        if self._input_bits > MAX_BITS:
+        self.input_bits = check_count(whole, "input_bits")
+        if self.input_bits > MAX_BITS:
             raise FeatureError(f"codes have at most {MAX_BITS:,} bits, got {whole:,}")
-        if self._n_bits > self._input_bits:
+        if self.n_bits > self.input_bits:
             raise FeatureError(f"codes of {whole:,} bits have no {n_bits:,} bits")
+        self.n_features = n_bytes(self.input_bits)
 
     @classmethod
     def from_tensors(cls, tensors: Tensors, zero_bit: int) -> Self:
         return cls(*tensors["n_bits"].tolist())
 
-    @property
-    def n_features(self) -> int:
-        return n_bytes(self._input_bits)
-
-    @property
-    def input_bits(self) -> int:
-        """Length of the codes that are given."""
-        return self._input_bits
-
-    @property
-    def n_bits(self) -> int:
-        return self._n_bits
-
     def __repr__(self) -> str:
-        if self._n_bits < self._input_bits:
-            first = f"the first {self._n_bits:,} of {self._input_bits:,} bits"
+        if self.n_bits < self.input_bits:
+            first = f"the first {self.n_bits:,} of {self.input_bits:,} bits"
             return f"PackedEncoder({first})"
-        return f"PackedEncoder({self._n_bits:,} bits)"
+        return f"PackedEncoder({self.n_bits:,} bits)"
 
     def tensors(self) -> Tensors:
-        lengths = [self._n_bits, self._input_bits]
-        whole = self._n_bits == self._input_bits
+        lengths = [self.n_bits, self.input_bits]
+        whole = self.n_bits == self.input_bits
         return {"n_bits": np.array(lengths[:1] if whole else lengths, np.int64)}
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        bits = np.unpackbits(self._bytes(X), axis=1, count=self._n_bits)
+        bits = np.unpackbits(self._bytes(X), axis=1, count=self.n_bits)
         np.multiply(bits, 2, out=scores, casting="unsafe")
         scores -= 1
 
     def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
-        codes[:] = prefix(self._bytes(X), self._n_bits)
+        codes[:] = prefix(self._bytes(X), self.n_bits)
 
     def encode(self, X: ArrayLike, *, progress: Progress | None = None) -> CodeArray:
         rows = as_features(X, self.n_features)
         if rows.dtype != np.uint8:
             return super().encode(rows, progress=progress)
         # Bytes need no way through floats, which takes ten times as long.
-        codes = np.empty((len(rows), n_bytes(self._n_bits)), np.uint8)
+        codes = np.empty((len(rows), n_bytes(self.n_bits)), np.uint8)
         for span in row_spans(rows):
-            codes[span] = prefix(self._checked(rows[span]), self._n_bits)
+            codes[span] = prefix(self._checked(rows[span]), self.n_bits)
             if progress is not None:
                 progress(span.stop, len(rows))
         return codes
@@ -110,12 +98,12 @@ class PackedEncoder(Encoder):
 
     def _checked(self, codes: CodeArray) -> CodeArray:
         """Refuse codes with a bit beyond the last."""
-        room = 8 * codes.shape[1] - self._input_bits
+        room = 8 * codes.shape[1] - self.input_bits
         if room and (codes[:, -1] & ((1 << room) - 1)).any():
             raise FeatureError(
-                f"the last {room} bits of codes of {self._input_bits} bits must be 0"
+                f"the last {room} bits of codes of {self.input_bits} bits must be 0"
             )
         return np.asarray(codes, np.uint8)
 
     def _prefix(self, n_bits: int) -> Self:
-        return type(self)(n_bits, self._input_bits)
+        return type(self)(n_bits, self.input_bits)

@@ -334,10 +334,7 @@ class CirculantEncoder(KernelEncoder):
                 f"{signs.shape}"
             )
         check_finite("columns and bias", columns, bias)
-
-    @property
-    def n_features(self) -> int:
-        return int(self.columns.shape[1])
+        self.n_features, self.n_bits = d, len(bias)
 
     def tensors(self) -> Tensors:
         return {"columns": self.columns, "signs": self.signs, "bias": self.bias}

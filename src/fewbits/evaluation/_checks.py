@@ -11,14 +11,6 @@ from fewbits.errors import ArgumentError, FeatureError
 _BLOCK_ENTRIES = 1 << 22
 
 
-def check_lengths(**arrays: Array) -> None:
-    """Refuse arrays of different lengths; the error names them all."""
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) != 1:
-        listed = ", ".join(f"{n} {name}" for name, n in lengths.items())
-        raise ArgumentError(f"need arrays of the same length, got {listed}")
-
-
 def check_known(k: int, n: int, what: str) -> None:
     """Refuse a ground truth of more neighbours than there are."""
     if k > n:

@@ -21,7 +21,7 @@ from fewbits.encoders import as_features as encoder_features
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._checks import as_features, check_known
 from fewbits.evaluation._ranking import Score, mean_score, recall_at
-from fewbits.evaluation._relevance import Listed, Relevance, as_ids, ground_truth
+from fewbits.evaluation._relevance import Relevance, as_ids, ground_truth, listed
 from fewbits.index import METRICS
 
 FloatArray = NDArray[np.float64]
@@ -310,7 +310,7 @@ def within_distance(
         counts = np.bincount(query, minlength=span.stop - span.start)
         offsets.append(offsets[-1][-1] + np.cumsum(counts))
         items.append(item[order])
-    return Listed(
+    return listed(
         np.concatenate(offsets),
         np.concatenate(items),
         len(D),

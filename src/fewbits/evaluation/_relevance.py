@@ -1,21 +1,23 @@
 """Ground truth: the database items that are relevant to each query."""
 
-from abc import ABC, abstractmethod
-from typing import final
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
 from fewbits._labels import as_label_rows, check_same_kind
-from fewbits._typing import Array, IdArray
+from fewbits._repr import one_line
+from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_not_empty
 
 Mask = NDArray[np.bool_]
 
 
-class Relevance(ABC):
+@dataclass(frozen=True, eq=False, slots=True)
+class Relevance:
     """A truth matrix (n_queries, n_database) that is made a few rows at a time.
 
     Attributes
@@ -24,72 +26,17 @@ class Relevance(ABC):
     labelled : ndarray of shape (n_queries,), dtype bool
         False for queries that nothing is known about; every measure skips those.
     description : str
+    block : callable
+        Returns the rows of a slice of the matrix.
     """
 
     n_queries: int
     n_database: int
     labelled: Mask
     description: str
+    block: Callable[[slice], Mask]
 
-    @abstractmethod
-    def block(self, span: slice) -> Mask:
-        """Return the rows `span` of the matrix."""
-
-
-@final
-class _SharedLabel(Relevance):
-    def __init__(self, query_labels: Array, database_labels: Array) -> None:
-        n_queries = len(query_labels)
-        names, numbers = np.unique(
-            np.concatenate([query_labels, database_labels]), return_inverse=True
-        )
-        # The narrowest type keeps the comparison of all with all in the cache.
-        numbers = numbers.astype(np.min_scalar_type(len(names)))
-        self._queries: Array = numbers[:n_queries, None]
-        self._database: Array = numbers[n_queries:]
-        self.n_queries, self.n_database = n_queries, len(database_labels)
-        self.labelled = np.ones(n_queries, np.bool_)
-        self.description = "relevant: same label"
-
-    def block(self, span: slice) -> Mask:
-        mask: Mask = np.equal(self._queries[span], self._database)
-        return mask
-
-
-@final
-class _SharedLabels(Relevance):
-    def __init__(self, query_labels: Mask, database_labels: Mask) -> None:
-        # float32 products are counts, exact up to 2**24 labels, and use BLAS.
-        self._queries = query_labels.astype(np.float32)
-        self._database = database_labels.astype(np.float32).T
-        self.n_queries, self.n_database = len(query_labels), len(database_labels)
-        self.labelled = np.asarray(query_labels.any(axis=1), np.bool_)
-        self.description = "relevant: share a label"
-
-    def block(self, span: slice) -> Mask:
-        mask: Mask = np.greater(self._queries[span] @ self._database, 0)
-        return mask
-
-
-@final
-class Listed(Relevance):
-    """The relevant rows of query ``q`` are ``ids[offsets[q]:offsets[q + 1]]``."""
-
-    def __init__(
-        self, offsets: IdArray, ids: IdArray, n_database: int, description: str
-    ) -> None:
-        self._offsets, self._ids = offsets, ids
-        self.n_queries, self.n_database = len(offsets) - 1, n_database
-        self.labelled = np.ones(self.n_queries, np.bool_)
-        self.description = description
-
-    def block(self, span: slice) -> Mask:
-        start, stop, _ = span.indices(self.n_queries)
-        counts = np.diff(self._offsets[start : stop + 1])
-        mask = np.zeros((stop - start, self.n_database), np.bool_)
-        rows = np.repeat(np.arange(stop - start), counts)
-        mask[rows, self._ids[self._offsets[start] : self._offsets[stop]]] = True
-        return mask
+    __repr__ = one_line
 
 
 def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:
@@ -137,9 +84,29 @@ def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance
                 f"queries have {queries.shape[1]} label columns, "
                 f"the database has {database.shape[1]}"
             )
-        return _SharedLabels(queries.astype(np.bool_), database.astype(np.bool_))
+        labelled = np.asarray((queries > 0).any(axis=1), np.bool_)
+        # float32 products are counts, exact up to 2**24 labels, and use BLAS.
+        left, right = queries.astype(np.float32), database.astype(np.float32).T
+        return Relevance(
+            len(queries),
+            len(database),
+            labelled,
+            "relevant: share a label",
+            lambda span: np.greater(left[span] @ right, 0),
+        )
     check_same_kind(queries, database, ("query labels", "database labels"))
-    return _SharedLabel(queries, database)
+    both = np.concatenate([queries, database])
+    names, numbers = np.unique(both, return_inverse=True)
+    # The narrowest type keeps the comparison of all with all in the cache.
+    numbers = numbers.astype(np.min_scalar_type(len(names)))
+    asking, items = numbers[: len(queries), None], numbers[len(queries) :]
+    return Relevance(
+        len(queries),
+        len(database),
+        np.ones(len(queries), np.bool_),
+        "relevant: same label",
+        lambda span: np.equal(asking[span], items),
+    )
 
 
 def ground_truth(neighbours: ArrayLike, n_database: int) -> Relevance:
@@ -167,7 +134,25 @@ def ground_truth(neighbours: ArrayLike, n_database: int) -> Relevance:
     offsets = np.zeros(len(ids) + 1, np.int64)
     np.cumsum((ids >= 0).sum(axis=1), out=offsets[1:])
     text = f"relevant: the {ids.shape[1]} listed neighbours"
-    return Listed(offsets, ids[ids >= 0], n_database, text)
+    return listed(offsets, ids[ids >= 0], n_database, text)
+
+
+def listed(
+    offsets: IdArray, ids: IdArray, n_database: int, description: str
+) -> Relevance:
+    """Call the rows ``ids[offsets[q]:offsets[q + 1]]`` relevant to query ``q``."""
+    n_queries = len(offsets) - 1
+
+    def block(span: slice) -> Mask:
+        start, stop, _ = span.indices(n_queries)
+        counts = np.diff(offsets[start : stop + 1])
+        mask = np.zeros((stop - start, n_database), np.bool_)
+        rows = np.repeat(np.arange(stop - start), counts)
+        mask[rows, ids[offsets[start] : offsets[stop]]] = True
+        return mask
+
+    labelled = np.ones(n_queries, np.bool_)
+    return Relevance(n_queries, n_database, labelled, description, block)
 
 
 def as_ids(neighbours: ArrayLike, name: str) -> IdArray:

@@ -14,7 +14,7 @@ from fewbits._typing import Array, CodeArray
 from fewbits.classify import nearest_vote
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_features, check_lengths, check_not_empty
+from fewbits.evaluation._checks import as_features, check_not_empty
 
 __all__ = [
     "Accuracy",
@@ -91,9 +91,8 @@ def knn_accuracy(
     (0.667, 0.75)
     """
     train_codes, test_codes = as_codes(train_codes), as_codes(test_codes)
-    truth = as_labels(test_labels, "test labels")
+    truth = as_labels(test_labels, "test labels", n=len(test_codes))
     check_not_empty(truth, "test labels")
-    check_lengths(test_codes=test_codes, test_labels=truth)
     predictions = nearest_vote(test_codes, train_codes, train_labels, k).labels
     check_same_kind(predictions, truth, ("train labels", "test labels"))
     return _accuracy(truth, predictions, f"vote of the {k} nearest codes")
@@ -142,13 +141,11 @@ def svm_accuracy(
     >>> svm_accuracy(codes, y, codes, y, n_bits=8).value
     1.0
     """
-    y = as_labels(train_labels, "train labels")
-    truth = as_labels(test_labels, "test labels")
+    X, X_test = _matrix(train, n_bits), _matrix(test, n_bits)
+    y = as_labels(train_labels, "train labels", n=len(X))
+    truth = as_labels(test_labels, "test labels", n=len(X_test))
     check_not_empty(truth, "test labels")
     check_same_kind(y, truth, ("train labels", "test labels"))
-    X, X_test = _matrix(train, n_bits), _matrix(test, n_bits)
-    check_lengths(train=X, train_labels=y)
-    check_lengths(test=X_test, test_labels=truth)
     if X.shape[1] != X_test.shape[1]:
         raise ArgumentError(
             f"train has {X.shape[1]} features, test has {X_test.shape[1]}"

@@ -225,10 +225,10 @@ def _only_fitting(
         elif is_number(what) or is_flag(what):
             group = "numbers"
         elif is_text(what):
-            written = writing(table.column(i))[0]
-            if written == "broken":
+            form = writing(table.column(i))[0]
+            if form == "broken":
                 check_words(table.column(i), _column_of(table, i, source), "")
-            group = _GROUPS.get(written, "data")
+            group = _GROUPS.get(form, "data")
         else:
             group = "null" if str(what) == "null" else "other"
         groups[group].append(i)
@@ -246,9 +246,9 @@ def _only_fitting(
         for i in groups["codes"]:
             check_words(table.column(i), _column_of(table, i, source), "")
         return _only_numbers(table, others, groups["other"], numbers, data, source)
-    mixed = [exceptions(table.column(i), PLAIN_NUMBER) for i in texts]
-    if not vectors and mixed[0] and all(mixed):  # a few values make them texts
-        row, text, count = mixed[0]
+    odd_texts = [exceptions(table.column(i), PLAIN_NUMBER) for i in texts]
+    if not vectors and odd_texts[0] and all(odd_texts):  # a few values make them texts
+        row, text, count = odd_texts[0]
         more = f" and {count - 1} more" * (count > 1)
         raise ArgumentError(
             f"{_column_of(table, texts[0], source)} holds numbers but for "
@@ -460,11 +460,11 @@ def _kept_columns(
         name = table.names[i]
         place_of(table, name, source)  # of two of one name, one only would come back
         if is_text(table.fields[i].type) and i not in items:
-            mixed = exceptions(table.column(i), PLAIN_NUMBER)
-            if mixed is not None:
+            odd = exceptions(table.column(i), PLAIN_NUMBER)
+            if odd is not None:
                 warn_user(
                     f"{source}: column {name!r} is kept as text, because of "
-                    f"{mixed[1][:_SHOWN]!r} in row {mixed[0]}"
+                    f"{odd[1][:_SHOWN]!r} in row {odd[0]}"
                 )
         columns[name] = table.kept(i)
     return columns

@@ -106,8 +106,8 @@ def find_delimiter(head: bytes, source: str, names: Iterable[str] = ()) -> str:
     Commas where none does. Of two that do, one may give the columns that must exist.
     """
     fitting = _fitting(head)
-    named = {x: rows for x, rows in fitting.items() if {*names} <= {*rows[0]}}
-    fitting = named or fitting
+    with_names = {x: rows for x, rows in fitting.items() if {*names} <= {*rows[0]}}
+    fitting = with_names or fitting
     if len(fitting) > 1:
         choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in fitting.items())
         raise ArgumentError(

@@ -79,12 +79,8 @@ class Options:
 class Texts(Sequence[str]):
     """A read-only list of texts over an Arrow column.
 
-    They stay in Arrow's memory: one long text makes the others no larger.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray of large_string
-        Without missing values.
+    They stay in Arrow's memory, a pyarrow.ChunkedArray of large_string without missing
+    values: one long text makes the others no larger.
 
     Examples
     --------
@@ -96,7 +92,6 @@ class Texts(Sequence[str]):
 
     def __init__(self, column: Any) -> None:
         self.column = column
-        self._ends = np.cumsum([len(chunk) for chunk in column.chunks], dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.column)
@@ -105,20 +100,9 @@ class Texts(Sequence[str]):
     def __getitem__(self, key: int) -> str: ...
     @overload
     def __getitem__(self, key: slice) -> list[str]: ...
-    def __getitem__(self, key: int | slice) -> str | list[str]:
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            if step == 1:
-                texts: list[str] = self.column[start : max(start, stop)].to_pylist()
-                return texts
-            return [self[i] for i in range(start, stop, step)]
-        place = key + len(self) if key < 0 else key
-        if not 0 <= place < len(self):
-            raise IndexError(f"text {key} of {len(self)}")
-        chunk = int(np.searchsorted(self._ends, place, side="right"))
-        before = int(self._ends[chunk - 1]) if chunk else 0
-        text: str = self.column.chunk(chunk)[place - before].as_py()
-        return text
+    def __getitem__(self, key: int | slice) -> Any:
+        part = self.column[key]
+        return part.to_pylist() if isinstance(key, slice) else part.as_py()
 
     def __iter__(self) -> Iterator[str]:
         for chunk in self.column.chunks:
@@ -194,10 +178,10 @@ class Input:
         """Return some items drawn at random, or all, with labels but no ids."""
         if check_count(n_rows, "the number of rows") >= len(self):
             return self
-        drawn = np.random.default_rng(random_state).choice(
+        rows = np.random.default_rng(random_state).choice(
             len(self), n_rows, replace=False, shuffle=False
         )
-        return replace(self.take(np.sort(drawn)), ids=None)
+        return replace(self.take(np.sort(rows)), ids=None)
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return the items of some rows, in the order of `rows`."""

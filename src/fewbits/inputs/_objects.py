@@ -133,13 +133,7 @@ def warn_of_index(frame: Any) -> None:
 
 
 def as_items(items: Any, kind: str) -> Sequence[Any]:
-    """Return texts or images that were given in Python, as a list.
-
-    Raises
-    ------
-    ArgumentError
-        When it is not a list of such items.
-    """
+    """Return texts or images that were given in Python, as a list."""
     if kind == "texts":
         return as_texts(items)
     return _listed(items, "images")
@@ -148,19 +142,9 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
 def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
     """Return texts that were given in Python, each one checked.
 
-    Parameters
-    ----------
-    items : sequence of str, Series, Arrow column, or data frame of one column
-    are_meant : bool, default=True
-        The caller takes nothing but texts, so plain numbers such as "12" are accepted,
-        and so is a single text of digits, as a query may be.
-
-    Raises
-    ------
-    ArgumentError
-        When one string is given in place of a list, a data frame has several columns,
-        a text is missing, blank or something else, or all are numbers or vectors
-        written as text.
+    Of a list, a Series, an Arrow column, or a data frame of one column. Where they
+    `are_meant`, the caller takes nothing but texts, so plain numbers such as "12" are
+    accepted, and so is a single text of digits, as a query may be.
     """
     if isinstance(items, Texts):
         return items

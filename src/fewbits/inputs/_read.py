@@ -87,7 +87,7 @@ def read(
     types: Any = None,
     skip_unreadable: bool = False,
 ) -> Input:
-    r"""Read items from files, standard input, or Python objects.
+    """Read items from files, standard input, or Python objects.
 
     Parameters
     ----------
@@ -96,40 +96,33 @@ def read(
         dataset of pyarrow. Named levels of a pandas index are columns. A path is read
         by its ending:
 
-        - ``.npy``, ``.npz``, ``.safetensors``, ``.fvecs``, ``.bvecs``, ``.ivecs``,
-          ``.fbin``, ``.u8bin``, ``.i8bin``, ``.hdf5`` (extra ``hdf5``): vectors; a
-          .npz of `scipy.sparse.save_npz` stays sparse;
-        - ``.parquet``, ``.arrow``, ``.feather`` (files and streams), ``.csv``,
-          ``.tsv``, ``.jsonl``, ``.json`` (a list of objects): a table, with a column
-          of vectors or texts, or nothing but columns of numbers;
+        - ``.npy``, ``.npz`` (also a sparse matrix), ``.safetensors``, ``.fvecs``,
+          ``.bvecs``, ``.ivecs``, ``.fbin``, ``.u8bin``, ``.i8bin``, ``.hdf5`` (extra
+          ``hdf5``): vectors;
+        - ``.parquet``, ``.arrow``, ``.feather``, ``.csv``, ``.tsv``, ``.jsonl``,
+          ``.json`` (a list of objects): a table;
         - ``.txt``: a text, or a vector in brackets, per line; or word vectors as of
           GloVe (also ``.vec``), a table of ``word`` and ``vector``;
         - an image, or a folder of images, whose labels are the folders they lie in;
         - a folder or a pattern such as ``shards/*.parquet``: Parquet or Arrow files of
-          the same columns, in the order of their names; folders named ``year=2020``
-          give a column ``year``;
+          the same columns; folders named ``year=2020`` give a column ``year``;
         - ``-``: standard input; the format is recognised by its first bytes.
 
         ``.csv``, ``.jsonl`` and ``.txt`` may be compressed (``.gz``, ``.zst``,
         ``.bz2``, ``.xz``), and in UTF-16 where they begin with its mark.
     column : str or sequence of str, default=None
         The column of vectors or texts of a table, or several columns of numbers, or the
-        array of a .npz or .hdf5 file. Without it, the only one that can be the items is
-        taken, or the numbers of each row where all other columns hold numbers. A field
-        of a struct is ``"place.city"``, here and below.
+        array of an archive. Without it, the only one that can be the items is taken, or
+        all columns where these are numbers. A field of a struct is ``"place.city"``,
+        here and below.
     images : str, default=None
-        The column of the items where they are paths of images. Relative ones begin in
-        the folder of the table's file, or in the working directory where it has none.
+        The column of paths of images, from the folder of the table's file on.
     codes : str, default=None
-        The column or array of the items where they are packed codes: bytes, lists or
-        rows of uint8; hexadecimal digits, ``0x`` or ``\x`` before them or not; or texts
-        of nothing but 0 and 1, a bit each. All are of one length.
-    label : str, default=None
-        Column or array of labels; those of a .npy or .txt file may be in another file
-        of these kinds.
-    id : str, default=None
-        Column of unique ids, integers from 0 on or texts; or the array of an archive;
-        those of a .npy or .txt file may be in another file of these kinds.
+        The column or array of codes of one length: bytes, lists or rows of uint8,
+        hexadecimal digits, or texts of 0 and 1.
+    label, id : str, default=None
+        Columns or arrays of labels, and of unique ids, integers from 0 on or texts;
+        those of a .npy or .txt file may be in another such file.
     ids : array-like of int or str, default=None
         Ids of items that are not a table.
     columns : sequence of str, mapping or data frame, default=None
@@ -138,21 +131,16 @@ def read(
     names : sequence of str, default=()
         Feature columns of a table, one number each, in this order; or its column of
         texts. Ignored where a table has none of them.
-    skip_blank : bool, default=False
-        Leave out rows whose text or label is blank or missing, with a warning, instead
-        of refusing them.
+    skip_blank, skip_unreadable : bool, default=False
+        Leave out rows whose text or label is blank, or images that cannot be read, with
+        a warning, instead of refusing them.
     as_text : sequence of str, default=()
-        Columns of a CSV file that stay texts where all of their cells are numbers or
-        dates.
+        Columns of a CSV file that stay texts, whatever their cells are.
     kind : {"vectors", "texts", "images", "codes"}, default=None
-        Where only these are of use: columns of vectors are not taken for texts, nor
-        texts for vectors; an array or a list without names holds codes.
+        Where only these are of use.
     types : dict of str to str, or pyarrow.Schema, default=None
         Types of other columns, or of the ids, by the names of Arrow, such as
-        ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``. Those of CSV and JSON
-        are else what all of their values are.
-    skip_unreadable : bool, default=False
-        Leave out images that cannot be read, with a warning.
+        ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``.
 
     Returns
     -------
@@ -161,8 +149,7 @@ def read(
     Warns
     -----
     UserWarning
-        When columns or rows of a table or files of a folder are left out, or blank
-        lines, so that ids are not line numbers.
+        When columns, rows, files or blank lines are left out.
 
     Raises
     ------
@@ -180,7 +167,7 @@ def read(
     >>> items = read(table, column="text", id="sku")
     >>> items, items.ids.to_pylist()
     (Input(2 texts of the data frame), ['a1', 'b2'])
-    >>> read([[1.0, 2.0]], ids=["a"], columns={"n": [7]}).columns
+    >>> read([[1.0, 2.0]], columns={"n": [7]}).columns
     {'n': [7]}
     >>> hashes = pa.table({"hash": ["00ff", "a0a1"]})
     >>> read(hashes, codes="hash").values

@@ -290,14 +290,14 @@ def _common_fields(schemas: Sequence[list[Any]], paths: Sequence[Path]) -> list[
     names = [field.name for field in first]
     for schema, path in zip(schemas[1:], paths[1:], strict=True):
         if [field.name for field in schema] != names:
-            own = {field.name: field for field in schema}
-            if len(own) < len(schema) or sorted(own) != sorted(names):
-                odd = sorted({*own} ^ {*names}) or sorted(own)
+            by_name = {field.name: field for field in schema}
+            if len(by_name) < len(schema) or sorted(by_name) != sorted(names):
+                odd = sorted({*by_name} ^ {*names}) or sorted(by_name)
                 raise ArgumentError(
                     f"{path} has other columns than {paths[0]}: {odd[0]!r} is in only "
                     "one of them, or several times"
                 )
-            schema = [own[name] for name in names]
+            schema = [by_name[name] for name in names]
         for i, (own_field, field) in enumerate(zip(schema, first, strict=True)):
             kind = _wider(field.type, own_field.type)
             if kind is None:

@@ -58,7 +58,7 @@ def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     if kind == "codes":
         codes, n_bits = packed_codes(column, source)
         return Input("codes", codes, None, source, n_bits=n_bits)
-    if (written := writing(column)[0]) == "vectors":
+    if (form := writing(column)[0]) == "vectors":
         vectors = checked_vectors(parse_vectors(column, source), source)
         return Input("vectors", vectors, None, source)
     advice = (
@@ -66,10 +66,10 @@ def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
         "piped in, name columns)"
     )
     # The first line may hold names.
-    check_words(column if written == "broken" else column[1:], source, advice)
-    if mixed := exceptions(column, DIGITS):
+    check_words(column if form == "broken" else column[1:], source, advice)
+    if odd := exceptions(column, DIGITS):
         raise ArgumentError(
-            f"{source} holds numbers but for {mixed[1][:_SHOWN]!r} and the like: mend "
+            f"{source} holds numbers but for {odd[1][:_SHOWN]!r} and the like: mend "
             "that, or, if texts are meant, save them as .csv with a first line of "
             "names and name their column"
         )

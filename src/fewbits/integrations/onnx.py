@@ -53,12 +53,11 @@ def export_onnx(
         Replaced when it exists; left as it is when anything goes wrong.
     exact : bool, default=True
         Compute what the encoder computes, to the last bit and in any batch. A model
-        that is not exact is one matrix product for each layer, whose rounding is that
-        of the runtime: it may give another bit where a score is about zero.
+        that is not exact is one matrix product for each layer: it may give another bit
+        where a score is about zero.
     scores : bool, default=False
-        Add an output ``scores``, float32 (n, n_bits): what `Encoder.project` gives. All
-        of them are then computed as they are defined, which is slow where the model is
-        exact; codes alone need it for the few scores that are near zero.
+        Add an output ``scores``, float32 (n, n_bits): what `Encoder.project` gives,
+        which is slow where the model is exact.
 
     Raises
     ------
@@ -67,20 +66,14 @@ def export_onnx(
         that an ONNX file may hold.
     MissingExtraError
         When the package onnx is not installed.
-    OSError
-        When the file cannot be written.
 
     Notes
     -----
-    Any runtime with operator set 17 runs the model, ONNX Runtime 1.18 among them. An
-    exact model needs IEEE 754 arithmetic in float64, with denormals, as CPUs have it:
-    leave settings alone that trade exactness for speed, such as ONNX Runtime's
-    ``session.set_denormal_as_zero``. Each value of a hidden layer is computed as it is
-    defined, so that an exact `MLPEncoder` is slow in batches.
-
-    A row that the encoder refuses (NaN, infinity, a hidden layer that overflows) is an
-    error of the runtime, which names the node ``features_must_be_finite`` or
-    ``hidden_layer_1_overflows``.
+    Any runtime with operator set 17 runs the model. An exact model needs float64
+    arithmetic with denormals: leave settings alone that trade exactness for speed, such
+    as ONNX Runtime's ``session.set_denormal_as_zero``. A row that the encoder refuses
+    (NaN, infinity, a hidden layer that overflows) is an error of the runtime, which
+    names the node ``features_must_be_finite`` or ``hidden_layer_1_overflows``.
 
     Examples
     --------

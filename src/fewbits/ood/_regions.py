@@ -131,8 +131,7 @@ def acceptance_region(
     0.0703125
     """
     radius = check_count(radius, "radius", 0)
-    space = _space(class_codes, n_bits, ones)
-    return space.region(radius)
+    return _space(class_codes, n_bits, ones, radius).region(radius)
 
 
 def predicted_region(
@@ -181,7 +180,7 @@ def predicted_region(
     (1, 0.0703125)
     """
     check_rate(rate)
-    space = _space(class_codes, n_bits, ones)
+    space = _space(class_codes, n_bits, ones, n_bits)
     radius = int(np.searchsorted(space.shares, rate, side="right")) - 1
     if radius < 0:
         needs = "longer codes"
@@ -197,7 +196,7 @@ def predicted_region(
 
 
 class _Space(NamedTuple):
-    """Different class codes, and the share of all codes within each radius of them."""
+    """Different class codes, and the share of all codes within radii of them."""
 
     codes: CodeArray
     n_bits: int
@@ -209,7 +208,10 @@ class _Space(NamedTuple):
         return AcceptanceRegion(self.codes, self.n_bits, radius, share, self.model)
 
 
-def _space(class_codes: CodeArray, n_bits: int, ones: ArrayLike | None) -> _Space:
+def _space(
+    class_codes: CodeArray, n_bits: int, ones: ArrayLike | None, last: int
+) -> _Space:
+    """Return the shares of radii up to `last`; they may be too large beyond."""
     n_bits = whole_number(n_bits, "n_bits")
     codes = as_codes(class_codes, n_bits=n_bits)
     if not len(codes):
@@ -237,14 +239,15 @@ def _space(class_codes: CodeArray, n_bits: int, ones: ArrayLike | None) -> _Spac
     shares = np.minimum(sums, 1)
     if len(codes) > 1 and n_bits <= _CUBE_BITS:
         first = -(-smallest_distance(codes) // 2)  # radius at which balls overlap
-        shares[first:] = _counted(bits, chances)[first:]
+        if first <= last:
+            shares[first:] = _counted(bits, chances, min(last, n_bits))[first:]
     return _Space(
         codes, n_bits, shares, "uniform" if ones is None else "independent bits"
     )
 
 
-def _counted(bits: NDArray[np.bool_], chances: FloatArray) -> FloatArray:
-    """Return the probability of all codes within each radius, by looking at all."""
+def _counted(bits: NDArray[np.bool_], chances: FloatArray, last: int) -> FloatArray:
+    """Return the probability of all codes within radii to `last`, by looking at all."""
     n_bits = len(chances)
     of_codes = np.ones(1)
     for chance in chances:  # the first bit is the most significant
@@ -252,7 +255,7 @@ def _counted(bits: NDArray[np.bool_], chances: FloatArray) -> FloatArray:
     near = np.zeros(2**n_bits, np.bool_)
     near[bits @ (1 << np.arange(n_bits)[::-1])] = True
     shares = np.ones(n_bits + 1)
-    for radius in range(n_bits + 1):
+    for radius in range(last + 1):
         if near.all():  # and so it is for each larger radius
             break
         shares[radius] = min(1.0, of_codes[near].sum())

@@ -125,15 +125,15 @@ def write_taxonomy_page(
             [name, f"{m.value:.3f}", f"{m.chance:.3f}", f"{m.p_value:.3g}"]
             for name, m in statistics
         ]
-        shown = table(columns, cells, ", ".join(columns))
-        agreements = element("section", element("h2", "Agreement"), shown)
+        agreement_table = table(columns, cells, ", ".join(columns))
+        agreements = element("section", element("h2", "Agreement"), agreement_table)
     newick = element(
         "details",
         element("summary", "The tree in Newick format"),
         element("p", element("bdi", to_newick(tree)), class_="soft"),
         class_="card",
     )
-    drawn = element(
+    tree_section = element(
         "section",
         element("h2", "The tree"),
         element("p", f"{tree.method} linkage", class_="soft"),
@@ -152,7 +152,7 @@ def write_taxonomy_page(
         f"{len(codes):,} classes, {n_bits} bits each",
         summary("The codes", [*map(text, _notes(codes, n_bits, tree))], metrics),
         agreements,
-        drawn,
+        tree_section,
         element("h2", "All pairs of classes"),
         element("p", "In the order of the tree; dark means similar.", class_="soft"),
         element("div", _figure(heat_map), class_="charts maps"),

@@ -222,10 +222,10 @@ class ChangeBody(Body):
     def one(self) -> tuple[str, Any]:
         """Return which change it is, and its body."""
         bodies = self.options("table")
-        chosen = [name for name, body in bodies.items() if body is not None]
-        if len(chosen) != 1:
+        names = [name for name, body in bodies.items() if body is not None]
+        if len(names) != 1:
             raise ArgumentError(f"a change is one of {', '.join(bodies)}")
-        body = bodies[chosen[0]]
+        body = bodies[names[0]]
         if self.table is not None:
             try:
                 data = base64.b64decode(self.table, validate=True)
@@ -233,7 +233,7 @@ class ChangeBody(Body):
                 raise ArgumentError("table is no base64") from None
             body._table, _ = request_stream(data)
         body.check_patterns()
-        return chosen[0], body
+        return names[0], body
 
 
 class ChangesBody(Body):

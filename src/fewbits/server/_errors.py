@@ -100,13 +100,13 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
         if isinstance(error, HTTPException) and refusal.status in (404, 405):
             path = request.url.path
             # Starlette names the methods of one route; a path may have several.
-            here = [x for x in routes if x.path_regex.match(path)]
+            same = [x for x in routes if x.path_regex.match(path)]
             near = [x for x in routes if x.path.split("/")[:3] == path.split("/")[:3]]
-            names = (f"{_methods(x)} {x.path_format}" for x in here or near or routes)
+            names = (f"{_methods(x)} {x.path_format}" for x in same or near or routes)
             route = f"{request.method} {path}"[:100]
             refusal.message = f"there is no {route!r}; there are {', '.join(names)}"
             if refusal.status == 405:
-                allow = ", ".join(sorted({_methods(x) for x in here}))
+                allow = ", ".join(sorted({_methods(x) for x in same}))
                 refusal.headers = {"Allow": allow}
         return refusal.response()
 

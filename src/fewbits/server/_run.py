@@ -56,8 +56,8 @@ def run(
     app = create_app(source, settings)
     listening = _listening(host, port)
     set_up_logs()
-    shown = "localhost" if host in ("0.0.0.0", "::") else host
-    address = f"[{shown}]" if ":" in shown else shown
+    name_of_host = "localhost" if host in ("0.0.0.0", "::") else host
+    address = f"[{name_of_host}]" if ":" in name_of_host else name_of_host
     token = "" if settings.token is None else "/?token=TOKEN"
     name = app.state.service.live.name
     sys.stdout.write(
@@ -111,9 +111,9 @@ def _listening(host: str, port: int) -> socket.socket:
         family, _, _, _, address = min(addresses)  # IPv4, where a name has both
         return socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
-        told = f"cannot listen at {host}: {error}"
+        message = f"cannot listen at {host}: {error}"
         if error.errno == errno.EADDRINUSE:
-            told = f"port {port} is in use: choose another by --port"
+            message = f"port {port} is in use: choose another by --port"
         if error.errno == errno.EACCES:
-            told = f"port {port} needs rights that you do not have: choose another"
-        raise ArgumentError(told) from None
+            message = f"port {port} needs rights that you do not have: choose another"
+        raise ArgumentError(message) from None

@@ -35,9 +35,9 @@ class _JsonLines(logging.Formatter):
     """One object for each record, of this package or of uvicorn."""
 
     def format(self, record: logging.LogRecord) -> str:
-        made = datetime.fromtimestamp(record.created, UTC)
+        created = datetime.fromtimestamp(record.created, UTC)
         line = {
-            "time": made.isoformat(timespec="milliseconds"),
+            "time": created.isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             **getattr(record, "facts", {}),
@@ -53,12 +53,12 @@ class _PlainLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         facts = getattr(record, "facts", {})
         if record.getMessage() == "request":
-            shown = "{method} {route} {status} {ms} ms".format(**facts)
+            line = "{method} {route} {status} {ms} ms".format(**facts)
         else:
             named = (f"{name}={value}" for name, value in facts.items())
-            shown = " ".join([record.getMessage(), *named])
+            line = " ".join([record.getMessage(), *named])
         trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        return f"{self.formatTime(record, '%H:%M:%S')}  {shown}{trace}"
+        return f"{self.formatTime(record, '%H:%M:%S')}  {line}{trace}"
 
 
 def set_up_logs() -> None:

@@ -40,14 +40,6 @@ def keys_of(ids: Any) -> Keys:
     return keys
 
 
-def _span(keys: Keys) -> tuple[Any, int]:
-    """Return the smallest key, and how many numbers lie from it to the largest."""
-    if not len(keys):
-        return keys.dtype.type(0), 0
-    low = keys.min()
-    return low, int(keys.max()) - int(low) + 1
-
-
 def equal_texts(texts: Any, ids: Any, numbers: IdArray) -> NDArray[np.bool_]:
     """Compare an Arrow array of texts with those of some numbers in another."""
     import pyarrow.compute as pc
@@ -80,7 +72,8 @@ class IdIndex:
     @classmethod
     def of(cls, keys: Keys) -> Self:
         """Sort the keys of all positions."""
-        low, n_keys = _span(keys)
+        low = keys.min() if len(keys) else keys.dtype.type(0)
+        n_keys = int(keys.max()) - int(low) + 1 if len(keys) else 0
         if n_keys <= _SPARSE * len(keys):
             positions = np.full(n_keys, len(keys), np.uint32)
             positions[keys - low] = np.arange(len(keys), dtype=np.uint32)

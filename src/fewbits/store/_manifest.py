@@ -432,9 +432,10 @@ def check_ours(disk: Disk, newest: Manifest) -> None:
         if not newest.segments or disk.size(newest.segments[0].name("seg")) >= 0:
             return
     names = {*disk.names()}
-    if newest.names() & names:
+    numbers = manifest_numbers(names)
+    if newest.names() & names or numbers[-1:] > [newest.number]:  # of others meanwhile
         return
-    for number in reversed(manifest_numbers(names)):
+    for number in reversed(numbers):
         older = None
         with contextlib.suppress(ArtefactError, NewerFormatError, OSError):
             older = read_manifest(disk, number)

@@ -225,19 +225,20 @@ class ArrowFile(CheckedBytes):
 class OpenFiles:
     """What was read of a segment so far; all states with the segment share it."""
 
-    arrow: dict[str, ArrowFile] = field(default_factory=dict)  # "seg" and "vec"
+    sums: dict[str, FileSums] | None = None  # by the kinds of files, "seg" and "vec"
+    arrow: dict[str, ArrowFile] = field(default_factory=dict)
     row_numbers: IdArray | None = None
     ids: IdIndex | None = None
 
 
 def open_file(
-    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str
+    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str, sums: FileSums
 ) -> ArrowFile:
     """Open the file of rows of a segment, ``"seg"``, or of vectors, ``"vec"``.
 
-    Its sums are read, and what stands before and behind its values is checked.
+    What stands before and behind its values is checked.
     """
-    path, sums = disk.folder / entry.name(kind), read_sums(disk, entry)[kind]
+    path = disk.folder / entry.name(kind)
     try:
         data = disk.map(path.name)
     except FileNotFoundError:
@@ -316,8 +317,8 @@ def bytes_of_offset(kind: Any) -> int:
 
 def write_segment(
     disk: Disk, manifest: Manifest, table: Any
-) -> tuple[SegmentEntry, ArrowFile]:
-    """Write and sync everything of a new segment but the names; return its rows, too.
+) -> tuple[SegmentEntry, OpenFiles]:
+    """Write and sync everything of a new segment but the names.
 
     The table has sequence numbers, ids and all columns of the schema of the state
     before, and is not empty.
@@ -326,10 +327,10 @@ def write_segment(
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
     schema = file_schema(manifest, "seg", has_rows=has_rows)
-    rows, file = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
+    rows = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
     schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
     if schema.names:
-        vectors, _ = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
+        vectors = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -352,16 +353,14 @@ def write_segment(
         write_index(disk, entry, ids)
     files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
-    return entry, file
+    return entry, OpenFiles(dict(zip(entry.arrow_files, files, strict=True)))
 
 
-def _write_arrow(
-    disk: Disk, name: str, table: Any, schema: Any
-) -> tuple[FileSums, ArrowFile]:
-    """Write and sync columns of a table as a file of one batch, and open it."""
+def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
+    """Write and sync columns of a table as a file of one batch; return its sums."""
     import pyarrow as pa
 
-    columns = [one_chunk(table[column]) for column in schema.names]
+    columns = [one_chunk(table[name]) for name in schema.names]
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     file = disk.create(name)
     try:
@@ -374,10 +373,7 @@ def _write_arrow(
         file.sync()
     finally:
         file.close()
-    data = disk.map(name)
-    of_file = FileSums(sums, *arrow_frame(data), n_bytes)
-    path = str(disk.folder / name)
-    return of_file, ArrowFile(data, of_file, schema, len(table), path)
+    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:

@@ -34,6 +34,7 @@ from fewbits.store._segment import (
     open_file,
     read_derived,
     read_index,
+    read_sums,
 )
 
 _MANY = 64  # rows for each that is asked for: where there are fewer, all are read
@@ -83,11 +84,14 @@ class Part:
 
     def _file(self, kind: str) -> ArrowFile:
         """Return the file of rows, ``"seg"``, or of vectors, ``"vec"``, open."""
-        file = self.files.arrow.get(kind)
-        if file is None:
-            file = open_file(self._disk, self._manifest, self.entry, kind)
-            self.files.arrow[kind] = file
-        return file
+        files = self.files
+        if kind not in files.arrow:
+            if files.sums is None:
+                files.sums = read_sums(self._disk, self.entry)
+            files.arrow[kind] = open_file(
+                self._disk, self._manifest, self.entry, kind, files.sums[kind]
+            )
+        return files.arrow[kind]
 
     # Deleted rows.
 

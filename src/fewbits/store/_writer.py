@@ -48,6 +48,13 @@ class Writer:
     """Adds and deletes rows; nothing of it is there before `commit`.
 
     Made by `Store.writer`, used in a ``with`` block.
+
+    Attributes
+    ----------
+    manifest : Manifest
+        The state that changes start from, which was committed last or is pending.
+    parts : list of Part
+        Its segments.
     """
 
     def __init__(self, disk: Disk, lock: FileLock, full: int, opened: Opened) -> None:
@@ -60,7 +67,8 @@ class Writer:
 
     def _begin(self, state: Manifest) -> None:
         """Start from the newest state, or from one whose files no manifest names."""
-        self._base = state
+        self.manifest = state
+        self.parts = list(parts_of(self._disk, state, self._opened))
         self._stored = [Stored(part) for part in self.parts]
         self._given: list[Given] = []  # rows that come after these
         self._written: list[OpenFiles] = []  # of segments that no state has yet
@@ -75,16 +83,6 @@ class Writer:
                     self._collect()
         finally:
             self._lock.release()
-
-    @property
-    def manifest(self) -> Manifest:
-        """The state that changes start from, which was committed last or is pending."""
-        return self._base
-
-    @property
-    def parts(self) -> list[Part]:
-        """The segments of that state."""
-        return list(parts_of(self._disk, self._base, self._opened))
 
     # Rows that come and go.
 
@@ -157,7 +155,7 @@ class Writer:
         import pyarrow as pa
 
         self._check_usable()
-        return self._delete(pa.array(ids, self._base.schema.field(ID).type))
+        return self._delete(pa.array(ids, self.manifest.schema.field(ID).type))
 
     def holds(self, ids: Any) -> NDArray[np.bool_]:
         """Return which ids of an Arrow array are there after the changes so far."""
@@ -220,7 +218,7 @@ class Writer:
             with self._failing():
                 state = self._prepared(policy.singles(self._sizes()))
             self._begin(replace(state, number=self._newest.number))
-        return Snapshot(self._disk, self._base, None, self._opened)
+        return Snapshot(self._disk, self.manifest, None, self._opened)
 
     def commit(self) -> int:
         """Make all of it the newest state, on the disk when this returns.
@@ -270,7 +268,7 @@ class Writer:
         The next commit makes a state of it; its own number, the next one, may be named.
         """
         self._check_usable()
-        self._base = self._base.tagged(dict(tags))
+        self.manifest = self.manifest.tagged(dict(tags))
 
     def keep_derived(self, part: Part, pieces: Iterable[Any] | None) -> bool:
         """Keep what was derived from the codes of a committed segment beside it.
@@ -322,7 +320,7 @@ class Writer:
 
     def _ids_of(self, table: Any) -> Any:
         """Return the ids of new rows, whose columns must fit, as one array."""
-        check_columns(table, self._base.schema)
+        check_columns(table, self.manifest.schema)
         if ID in table.column_names:
             return one_chunk(table[ID])
         import pyarrow as pa
@@ -354,7 +352,7 @@ class Writer:
             self._next_id = max(self._next_id, int(ids.to_numpy().max()) + 1)
         rows = np.arange(self._next_row, self._next_row + len(table))
         self._next_row += len(table)
-        rest = {name: table[name] for name in self._base.schema.names if name != ID}
+        rest = {name: table[name] for name in self.manifest.schema.names if name != ID}
         table = pa.table({ROW: pa.array(rows), ID: ids, **rest})
         step = max(1, int(len(table) * self._full / max(1, table.nbytes)))
         given = self._given
@@ -365,8 +363,8 @@ class Writer:
             if sum(source.n_bytes for source in given) >= self._full:
                 if any(source.n_live for source in given):
                     with self._failing():
-                        entry = self._write(self._base, living(given))
-                    part = Part(self._disk, self._base, entry, self._written[-1])
+                        entry = self._write(self.manifest, living(given))
+                    part = Part(self._disk, self.manifest, entry, self._written[-1])
                     self._stored.append(Stored(part))
                 given.clear()
 
@@ -378,8 +376,8 @@ class Writer:
 
     def _has_changed(self) -> bool:
         return (
-            self._base is not self._newest
-            or self._next_row != self._base.next_row
+            self.manifest is not self._newest
+            or self._next_row != self.manifest.next_row
             or any(source.changed for source in self._stored)
         )
 
@@ -389,18 +387,17 @@ class Writer:
         for run in runs:
             first = sources[run.start]
             if isinstance(first, Stored) and not run.is_new:
-                segments.append(first.kept(self._disk, self._base.number + 1))
+                segments.append(first.kept(self._disk, self.manifest.number + 1))
             else:
                 table = living(sources[run.start : run.stop])
-                segments.append(self._write(self._base, table))
-        return self._base.following(
+                segments.append(self._write(self.manifest, table))
+        return self.manifest.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
 
     def _write(self, state: Manifest, table: Any) -> SegmentEntry:
-        """Write rows as a segment, whose file stays open for the next state."""
-        entry, rows = write_segment(self._disk, state, table)
-        files = OpenFiles({"seg": rows})
+        """Write rows as a segment, whose sums the next state need not read."""
+        entry, files = write_segment(self._disk, state, table)
         self._opened[entry.token] = files
         self._written.append(files)
         return entry
@@ -482,10 +479,9 @@ class Stored(Source):
 
     def kept(self, disk: Disk, number: int) -> SegmentEntry:
         """Return the segment as it is in the state of a number."""
-        entry = self.part.entry
-        return (
-            write_deletes(disk, entry, number, self.deletes) if self.changed else entry
-        )
+        if not self.changed:
+            return self.part.entry
+        return write_deletes(disk, self.part.entry, number, self.deletes)
 
 
 class Given(Source):
@@ -502,16 +498,12 @@ class Given(Source):
         return self._table
 
     @cached_property
-    def _ids(self) -> Any:
-        return one_chunk(self._table[ID])
-
-    @cached_property
     def _index(self) -> IdIndex:
-        return IdIndex.of(keys_of(self._ids))
+        return IdIndex.of(keys_of(one_chunk(self._table[ID])))
 
     def positions(self, ids: Any) -> IdArray:
         def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
-            return equal_texts(self._ids.take(positions), ids, wanted)
+            return equal_texts(self._table[ID].take(positions), ids, wanted)
 
         is_number = ids.type == "int64"
         return self._index.find(keys_of(ids), None if is_number else same)
@@ -546,12 +538,10 @@ def living(sources: Iterable[Source]) -> Any:
 
 
 def joined(tables: list[Any]) -> Any:
-    """Return tables as one, with the categories of all."""
+    """Return tables as one, with the categories of all chunks."""
     import pyarrow as pa
 
-    return (
-        tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries()
-    )
+    return pa.concat_tables(tables).unify_dictionaries()
 
 
 def batches(part: Part) -> Iterator[Any]:

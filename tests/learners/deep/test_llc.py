@@ -308,7 +308,7 @@ def test_items_with_several_labels(options):
         ({"n_bits": 22, "codebook": "cca"}, "19 directions, too few for 22 bits"),
         (
             {"codebook": np.ones((3, 8))},
-            "codebook has 3 codes, but the labels are of 20 classes",
+            r"= \(20, 8\), got shape \(3, 8\)",
         ),
         (
             {"codebook": np.ones((L, 8)), "n_bits": 9},

@@ -21,6 +21,8 @@ from fewbits.learners.deep.losses import LossContext, Targets
 
 B, C = 7, 5
 LENGTHS = (1, 7, 8, 9, 20, 64)
+#: A single bit parts five classes into two.
+pytestmark = pytest.mark.filterwarnings("ignore:.*have the code of another")
 every_length = pytest.mark.parametrize("n_bits", LENGTHS)
 every_kind = pytest.mark.parametrize("several", [False, True])
 

@@ -14,7 +14,7 @@ from tests.learners._made import made
 
 y = np.repeat(np.arange(5), 30)
 rng = np.random.default_rng(0)
-X = (np.eye(5, 12)[y] * 1.5 + rng.normal(size=(150, 12))).astype(np.float32)
+X = (np.eye(5, 12)[y] * 4 + rng.normal(size=(150, 12))).astype(np.float32)
 OPTIONS = {"max_epochs": 20, "learning_rate": 0.05, "validation": 0.3}
 
 

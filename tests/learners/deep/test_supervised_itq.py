@@ -154,7 +154,8 @@ def test_validation_chooses_a_share_and_trains_a_network_a_fold(monkeypatch):
         return real(self, *args)
 
     monkeypatch.setattr(DeepHash, "fit", counted)
-    found = learnt("validated", n_iter=2)
+    quick = TrainingConfig(max_epochs=3, validation=0, eval_every=0)
+    found = learnt("validated", n_iter=2, training=quick)
     assert found.supervision_ in found.validation_.shares
     assert 3 <= len(fitted) <= 7
 

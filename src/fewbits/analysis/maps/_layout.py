@@ -43,39 +43,34 @@ class MapLayout(Immutable):
     points : ndarray of shape (2, m), dtype float64
         Their places; the unit is the distance at which the kernel of t-SNE falls to
         half.
+
+    Attributes
+    ----------
+    codes, points : ndarray
+        Read-only.
     """
 
     def __init__(self, codes: CodeArray, points: FloatArray) -> None:
-        self._codes = frozen_array(as_codes(codes))
-        self._points = frozen_array(np.asarray(points, np.float64))
-        if self._points.shape != (2, len(self._codes)) or not len(self._codes):
+        self.codes = frozen_array(as_codes(codes))
+        self.points = frozen_array(np.asarray(points, np.float64))
+        if self.points.shape != (2, len(self.codes)) or not len(self.codes):
             raise ArgumentError(
-                f"{len(self._codes)} landmarks need points of shape "
-                f"(2, {len(self._codes)}), got {self._points.shape}"
+                f"{len(self.codes)} landmarks need points of shape "
+                f"(2, {len(self.codes)}), got {self.points.shape}"
             )
         # The landmarks stay: their repulsion is a field that is computed once.
-        self._field = RepulsionField(*self._points)
-        low, high = self._points.min(axis=1), self._points.max(axis=1)
+        self._field = RepulsionField(*self.points)
+        low, high = self.points.min(axis=1), self.points.max(axis=1)
         self._lowest, self._highest = low - _LONGEST, high + _LONGEST
         # The same scale on both axes, the middle in the middle.
         self._scale = _SIDE * (1 - 2 * _BORDER) / (float((high - low).max()) or 1.0)
         self._middle = (low + high) / 2
 
     def __repr__(self) -> str:
-        return f"MapLayout({len(self._codes):,} landmarks)"
+        return f"MapLayout({len(self.codes):,} landmarks)"
 
     def __len__(self) -> int:
-        return len(self._codes)
-
-    @property
-    def codes(self) -> CodeArray:
-        """Codes of the landmarks."""
-        return self._codes
-
-    @property
-    def points(self) -> FloatArray:
-        """Places of the landmarks, in the unit of t-SNE."""
-        return self._points
+        return len(self.codes)
 
     def place(
         self, codes: CodeArray, progress: Progress | None = None
@@ -116,10 +111,10 @@ class MapLayout(Immutable):
         operation is made entry by entry, so that it lands in the same place alone and
         in any batch.
         """
-        k = min(_NEAREST, len(self._codes))
-        distances, rows = hamming_topk(codes, self._codes, k)
+        k = min(_NEAREST, len(self.codes))
+        distances, rows = hamming_topk(codes, self.codes, k)
         weights = neighbour_weights(distances, _PERPLEXITY)
-        near_x, near_y = ([axis[rows[:, j]] for j in range(k)] for axis in self._points)
+        near_x, near_y = ([axis[rows[:, j]] for j in range(k)] for axis in self.points)
         x, y, _ = among_neighbours(near_x, near_y, weights)
         for _ in range(_STEPS):
             pull_x, pull_y, stiffness = np.zeros((3, len(x)))
@@ -140,7 +135,7 @@ class MapLayout(Immutable):
             y = np.clip(y - step_y * rate, self._lowest[1], self._highest[1])
         points = np.array([x, y])
         landmark = distances[:, 0] == 0
-        points[:, landmark] = self._points[:, rows[landmark, 0]]
+        points[:, landmark] = self.points[:, rows[landmark, 0]]
         return points
 
 

@@ -129,7 +129,7 @@ def _nearest(codebook: Codebook, codes: CodeArray, method: str) -> Decoded:
     if method == "exhaustive" or (method == "auto" and not many):
         return _compare_all(codebook, codes)
     work = len(codebook) // (_TRIES if method == "auto" else 1)
-    # After so many look-ups and comparisons a code is left for the others' way.
+    # What takes more look-ups and comparisons than that is compared with all.
     answers = nothing_found(len(codes))
     counts = np.empty((len(codes), 2), np.int64)
     _kernels.multi_index_nearest(

@@ -5,11 +5,9 @@ from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
-from fewbits._warnings import warn_user
 from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
@@ -21,7 +19,6 @@ from fewbits.learners.deep._torch import copy_of
 from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.centres._unique import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
-from fewbits.learners.deep.losses._centres import shape_of
 
 #: The controls beside a loss by the names that learners and the command line know.
 CONTROLS: dict[str, Callable[..., Control]] = {
@@ -46,8 +43,7 @@ class DeepHash(DeepLearner):
         instance from `fewbits.learners.deep.losses` with other settings.
     control : str, Control or None, default=None
         `PosteriorControl` or `CentreControl`, beside the loss or in its place;
-        "posterior" and "centres" are those with their defaults, and a weight may
-        follow: "posterior 0.1".
+        "posterior" and "centres" are those with their defaults.
     refit : bool, default=False
         After the best number of epochs has been found on held-out items, train again
         from the start on all items for that many epochs; useful when items are few.
@@ -136,25 +132,9 @@ class DeepHash(DeepLearner):
     def _trained(
         self, problem: Problem, n_epochs: int | None = None, phase: str = ""
     ) -> tuple[Encoder, Trainer]:
-        n_classes = problem.targets.n_classes
-        check_sizes(n_classes, self.n_bits)
+        check_sizes(problem.targets.n_classes, self.n_bits)
         loss, control = _as_loss(self.loss), _as_control(self.control)
         counts = control is None or control.mode == "add"
-        if not phase:
-            for part in (loss, control) if counts else (control,):
-                # An array of the user's, whose shape fits.
-                centres = getattr(part, "kind", None)
-                fits = not isinstance(centres, str) and shape_of(centres)
-                if fits != (n_classes, self.n_bits):
-                    continue
-                assert centres is not None
-                n_shared = n_classes - len(np.unique(centres, axis=0))
-                if n_shared:
-                    warn_user(
-                        f"{n_shared} of {n_classes} classes have the centre of another "
-                        "class: codes cannot tell them apart"
-                    )
-                    break  # the other part may have the same array
         network = self._make_network(
             problem,
             self.n_bits,
@@ -190,15 +170,10 @@ def _as_loss(loss: Any) -> Loss:
 def _as_control(control: Any) -> Control | None:
     if control is None or isinstance(control, Control):
         return deepcopy(control)
-    name, *weight = (control.split() if isinstance(control, str) else ()) or ("",)
-    if name not in CONTROLS or len(weight) > 1:
+    if not isinstance(control, str) or control not in CONTROLS:
         names = ", ".join(repr(name) for name in CONTROLS)
         raise ArgumentError(
-            f"control must be {names} (a weight may follow), PosteriorControl, "
-            f"CentreControl or None, got {control!r}"
+            f"control must be {names}, PosteriorControl, CentreControl or None, got "
+            f"{control!r}"
         )
-    try:
-        number = float(weight[0]) if weight else 1.0
-    except ValueError:
-        raise ArgumentError(f"control={control!r} has no number for a weight") from None
-    return CONTROLS[name](weight=number)
+    return CONTROLS[control]()

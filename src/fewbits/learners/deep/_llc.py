@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
-from fewbits._warnings import warn_user
 from fewbits.classify import Codebook
 from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.encoders import Encoder
@@ -205,7 +204,11 @@ class LLC(DeepLearner):
         self.codebook_history_: list[dict[str, Any]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
         if kind is None:
-            self.codebook_ = self._given(problem)
+            codes = self.codebook
+            if isinstance(codes, Codebook):
+                bits = unpack(codes.codes[codes.rows(self.classes_)], n_bits)
+                codes = np.where(bits, 1, -1)
+            self.codebook_ = given_codes(codes, n_classes, n_bits)
         else:
             if kind == "learnt":  # which trains the network, too
                 C = self._learnt(problem, network)
@@ -230,28 +233,6 @@ class LLC(DeepLearner):
 
     def _unique(self, C: NDArray[Any]) -> UniqueCodes:
         return unique(C, min([*self._phase_1.nested_bits, self._n_bits]))
-
-    def _given(self, problem: Problem) -> NDArray[np.int8]:
-        """Return the user's codebook; warn of codes that classes share."""
-        n_codes, n_classes = len(self.codebook), problem.targets.n_classes
-        if isinstance(self.codebook, Codebook):
-            rows = self.codebook.rows(self.classes_)
-            bits = unpack(self.codebook.codes[rows], self._n_bits)
-            codes = np.where(bits, 1, -1).astype(np.int8)
-        elif n_codes != n_classes:
-            raise ArgumentError(
-                f"the codebook has {n_codes} codes, but the labels are of {n_classes} "
-                "classes; it needs one for each, in the order of the sorted labels"
-            )
-        else:
-            codes = given_codes(self.codebook, n_classes, self._n_bits)
-        n_shared = n_classes - len(np.unique(codes, axis=0))
-        if n_shared:
-            warn_user(
-                f"{n_shared} of {n_classes} classes have the code of another class in "
-                "the given codebook: no decoder can tell them apart"
-            )
-        return codes
 
     def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
         """Phase 1, eq. (2)."""

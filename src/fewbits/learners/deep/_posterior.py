@@ -89,10 +89,14 @@ class Control(nn.Module, ABC):
     def start(self, context: LossContext) -> None:
         """Make centres and networks for this problem."""
         of_loss = context.centres
-        kind = of_loss if self.kind is None else self.kind
-        centres = make_centres("hadamard" if kind is None else kind, context)
+        beside = isinstance(of_loss, Tensor)
+        if self.kind is None and beside:
+            centres = of_loss.clone()
+        else:
+            kind = of_loss if self.kind is None else self.kind
+            centres = make_centres("hadamard" if kind is None else kind, context)
         self.register_buffer("centres", centres)
-        if isinstance(of_loss, Tensor) and not torch.equal(centres, of_loss):
+        if beside and not torch.equal(centres, of_loss):
             warn_user(
                 "the loss and its control draw items to different centres of their "
                 "classes: leave out those of the control, or let it replace the loss "

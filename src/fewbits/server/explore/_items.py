@@ -18,32 +18,17 @@ def check_filled(collection: Collection) -> None:
 
 
 def sampled(n: int, most: int) -> IdArray:
-    """Return all positions, or `most` that are drawn with a fixed seed, in order.
-
-    Examples
-    --------
-    >>> sampled(3, 5)
-    array([0, 1, 2])
-    >>> len(sampled(1000, 5))
-    5
-    """
+    """Return all positions, or `most` that are drawn with a fixed seed, in order."""
     if n <= most:
         return np.arange(n)
-    drawn: IdArray = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-    return drawn
+    sample: IdArray = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    return sample
 
 
 def affordable(most: int, n_bits: int, usual: int, power: int) -> int:
     """Return how many items cost as much as `most` of codes of `usual` bits.
 
-    Parameters
-    ----------
-    most : int
-    n_bits : int
-    usual : int
-        Shorter codes take `most`, too.
-    power : int
-        By which power of the length costs grow.
+    Costs grow with a power of the length; of shorter codes `most` are taken, too.
 
     Examples
     --------

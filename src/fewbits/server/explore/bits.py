@@ -66,15 +66,15 @@ def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, 
     n_read, names = 0, {}
     texts = None
     if proposals:
-        chosen = sampled(len(codes), affordable(_READ, n_bits, _USUAL, 1))
-        texts = _words(collection, chosen)
+        positions = sampled(len(codes), affordable(_READ, n_bits, _USUAL, 1))
+        texts = _words(collection, positions)
     if texts is not None:
-        n_read = len(chosen)
+        n_read = len(positions)
         # Of many classes, each is a small share of a side that it yet belongs to.
         least = 0.1 if collection.kind == "texts" else 0.0
-        some = np.ascontiguousarray(codes[chosen])
+        sample = np.ascontiguousarray(codes[positions])
         options: dict[str, Any] = {"n_words": _WORDS, "min_share": least}
-        names = propose_names(texts, some, n_bits, **options).bits
+        names = propose_names(texts, sample, n_bits, **options).bits
     bits = []
     for bit, share in enumerate((count_ones(codes, n_bits) / len(codes)).tolist()):
         sides = names.get(bit)
@@ -114,8 +114,8 @@ def _alike(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]:
     if n < min(_FEWEST, len(codes)) and n_bits > _USUAL:
         return 0, {}
     sample = codes[sampled(len(codes), n)]
-    chosen = distinct_bits(sample, n_bits, n_shown=n_bits)
-    groups = [sorted((bit, *others)) for bit, others in chosen.items()]
+    groups_by_bit = distinct_bits(sample, n_bits, n_shown=n_bits)
+    groups = [sorted((bit, *others)) for bit, others in groups_by_bit.items()]
     pairs = ((bit, group) for group in groups for bit in group)
     return len(sample), {bit: [x for x in group if x != bit] for bit, group in pairs}
 
@@ -147,10 +147,10 @@ def _name(words: Sequence[Word]) -> str:
     as many of the other's.
     """
     telling = [word for word in words if word.share >= _TIMES * word.other_share]
-    chosen = telling[:_IN_NAME]
-    if sum(word.share for word in chosen) < _LEAST:
+    best = telling[:_IN_NAME]
+    if sum(word.share for word in best) < _LEAST:
         return ""
-    return ", ".join(word.word for word in chosen)
+    return ", ".join(word.word for word in best)
 
 
 # Meaning.
@@ -171,8 +171,8 @@ class BitExamples(NamedTuple):
 def bit_examples(collection: Collection) -> BitExamples:
     """Return the items with the largest scores of each bit, of a sample."""
     check_filled(collection)
-    kept = collection.vector_dtype is not None
-    by = "vectors" if kept or collection.kind == "codes" else collection.kind
+    has_vectors = collection.vector_dtype is not None
+    by = "vectors" if has_vectors or collection.kind == "codes" else collection.kind
     try:
         scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))
     except FewbitsError:  # nothing to score, or not with what is installed here
@@ -211,12 +211,12 @@ def meaning_of_bit(
             positions, scores = side.rows[bit], side.scores[bit]
             # An item of the other side may be extreme where this one has few.
             codes = collection.codes[np.maximum(positions, 0)]
-            here = (positions >= 0) & (_values(codes, bit) == value)
-            positions, numbers = positions[here][:k], scores[here][:k]
-        shown = records(collection, positions)
-        for item, number in zip(shown, numbers.tolist(), strict=True):
+            on_side = (positions >= 0) & (_values(codes, bit) == value)
+            positions, numbers = positions[on_side][:k], scores[on_side][:k]
+        items = records(collection, positions)
+        for item, number in zip(items, numbers.tolist(), strict=True):
             item[name] = number
-        sides.append(shown)
+        sides.append(items)
     if label is not None:
         classes = _classes(collection, bit, label)
         n_classes = len(classes)
@@ -239,10 +239,10 @@ def _typical(
     """Return the items nearest to the majority of the codes of a side."""
     positions = sampled(len(collection), _CODES)
     codes = collection.codes[positions]
-    here = _values(codes, bit) == value
-    if not here.any():
+    on_side = _values(codes, bit) == value
+    if not on_side.any():
         return positions[:0], positions[:0]
-    positions, codes = positions[here], np.ascontiguousarray(codes[here])
+    positions, codes = positions[on_side], np.ascontiguousarray(codes[on_side])
     bits = unpack(codes, collection.encoder.n_bits)
     majority = bits.mean(axis=0, keepdims=True) >= 0.5
     distances = hamming_distances(pack(majority), codes)[0]

@@ -32,7 +32,7 @@ def largest_groups(
         of the first, and ``columns``.
     """
     largest = _largest_first(groups)[:max_groups]
-    shown = []
+    answers = []
     for members in largest:
         members = members[:max_items]
         codes = np.ascontiguousarray(collection.codes[members])
@@ -40,12 +40,12 @@ def largest_groups(
         items = records(collection, members)
         for item, distance in zip(items, pair_distances(codes, first), strict=True):
             item["distance"] = int(distance)
-        shown.append(items)
+        answers.append(items)
     return {
         "n_groups": len(groups),
         "n_items": len(groups.ids),
         "n_pairs": groups.n_pairs,
-        "groups": shown,
+        "groups": answers,
         "sizes": [len(members) for members in largest],
     }
 
@@ -68,7 +68,9 @@ def duplicate_list(
     `keep`, the first one is.
     """
     # Before the first table is asked for, so that an unknown id is refused.
-    kept = tools.positions_of(collection, keep) if len(keep) else np.empty(0, np.int64)
+    to_keep = (
+        tools.positions_of(collection, keep) if len(keep) else np.empty(0, np.int64)
+    )
     parts = _largest_first(groups)
     ends = np.cumsum([0, *map(len, parts)])
 
@@ -77,14 +79,14 @@ def duplicate_list(
         while start < len(parts) or start == 0:
             end = int(np.searchsorted(ends, ends[start] + _LINES))
             end = min(max(end, start + 1), len(parts))
-            yield _table(collection, parts[start:end], start, kept)
+            yield _table(collection, parts[start:end], start, to_keep)
             start = max(end, 1)
 
     return tables()
 
 
 def _table(
-    collection: Collection, groups: list[IdArray], number: int, kept: IdArray
+    collection: Collection, groups: list[IdArray], number: int, to_keep: IdArray
 ) -> Any:
     import pyarrow as pa
 
@@ -94,8 +96,8 @@ def _table(
     if len(positions):  # the first of those chosen, or of all
         starts = np.cumsum(sizes) - sizes
         places, n = np.arange(len(positions)), len(positions)
-        chosen = np.where(np.isin(positions, kept), places, n)
-        first = np.minimum.reduceat(chosen, starts)
+        candidates = np.where(np.isin(positions, to_keep), places, n)
+        first = np.minimum.reduceat(candidates, starts)
         is_kept[np.where(first < n, first, starts)] = True
     codes = collection.codes
     origins = np.repeat(positions[is_kept], sizes)

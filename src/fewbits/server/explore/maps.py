@@ -76,10 +76,10 @@ class CollectionMap:
 
     def points_of(self, positions: IdArray) -> IdArray:
         """Return the point of each item, -1 of those that are not on the map."""
-        points = np.full(len(self.collection), -1, np.int64)
-        points[self.positions] = np.arange(len(self.positions))
-        chosen: IdArray = points[positions]
-        return chosen
+        of_all = np.full(len(self.collection), -1, np.int64)
+        of_all[self.positions] = np.arange(len(self.positions))
+        points: IdArray = of_all[positions]
+        return points
 
     def facts(self) -> dict[str, Any]:
         """Return facts as plain values."""
@@ -135,11 +135,11 @@ class CollectionMap:
         labels = column.take(first).to_pylist()
         named = [i for i, label in enumerate(labels) if label is not None]
         named.sort(key=lambda i: (-counts[i], str(labels[i])))
-        shown, rest = named[:N_CLASSES], named[N_CLASSES:]
+        frequent, rest = named[:N_CLASSES], named[N_CLASSES:]
         values = np.full(len(counts), MISSING, np.uint8)
         values[rest] = REST
-        values[shown] = np.arange(len(shown))
-        entries = [{"label": labels[i], "count": int(counts[i])} for i in shown]
+        values[frequent] = np.arange(len(frequent))
+        entries = [{"label": labels[i], "count": int(counts[i])} for i in frequent]
         others = {"n_classes": len(rest), "count": int(counts[rest].sum())}
         legend = {
             **_LEGEND,
@@ -257,9 +257,9 @@ class CollectionMap:
             numbers, near_numbers, values = self._classes(label, looked_at, near)
             other, votes = _majority(numbers, near_numbers)
             order = np.lexsort((distances.sum(axis=1), -votes))[:n]
-            chosen = order[2 * votes[order] > k]
-            confusions = self._records(looked_at[chosen])
-            for item, at in zip(confusions, chosen.tolist(), strict=True):
+            points = order[2 * votes[order] > k]
+            confusions = self._records(looked_at[points])
+            for item, at in zip(confusions, points.tolist(), strict=True):
                 item["class"] = values[numbers[at]]
                 item["other"] = values[other[at]]
                 item["votes"] = int(votes[at])

@@ -86,12 +86,12 @@ def _nearest(
     nearest, foreign = np.full((2, len(tried)), far, np.int32)
     step = max(1, _DISTANCES // len(codes))
     for start in range(0, len(tried), step):
-        here, span = tried[start : start + step], slice(start, start + step)
-        distances = hamming_distances(codes[here], codes)
-        distances[np.arange(len(here)), here] = far
+        queries, span = tried[start : start + step], slice(start, start + step)
+        distances = hamming_distances(codes[queries], codes)
+        distances[np.arange(len(queries)), queries] = far
         nearest[span] = distances.min(axis=1)
         if classes is not None:
-            distances[classes[here, None] == classes] = far
+            distances[classes[queries, None] == classes] = far
             foreign[span] = distances.min(axis=1)
     return nearest, foreign
 

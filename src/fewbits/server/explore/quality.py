@@ -53,16 +53,16 @@ def quality(collection: Collection) -> dict[str, Any]:
             "warnings": [f"the codes cannot be read: {error}"],
         }
     ones = count_ones(codes, n_bits)
-    chosen = sampled(len(codes), affordable(_SAMPLE, n_bits, 1024, 2))
-    report = bit_report(codes[chosen], n_bits, n_pairs=100_000)
+    sample = sampled(len(codes), affordable(_SAMPLE, n_bits, 1024, 2))
+    report = bit_report(codes[sample], n_bits, n_pairs=100_000)
     effective = report.effective_bits
     n_dead = int(np.count_nonzero((ones == 0) | (ones == len(codes))))
     sizes = report.n_distinct, report.n_shared, report.largest_group
-    told = n_dead, None if np.isnan(effective) else effective, *sizes
+    numbers = n_dead, None if np.isnan(effective) else effective, *sizes
     return {
         **answer,
-        **dict(zip(_OF_CODES, told, strict=True)),
-        "n_sample": len(chosen),
+        **dict(zip(_OF_CODES, numbers, strict=True)),
+        "n_sample": len(sample),
         "warnings": list(report.warnings),
     }
 

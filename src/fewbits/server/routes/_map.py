@@ -49,9 +49,9 @@ async def points(
     order, so that the first ones are a sample.
     """
     _, map_ = _mapped(view, version)
-    chosen = slice(start, start + count)
-    places = map_.places[chosen].astype("<u2")
-    positions = map_.positions[chosen].astype("<u4")
+    part = slice(start, start + count)
+    places = map_.places[part].astype("<u2")
+    positions = map_.positions[part].astype("<u4")
     return Response(places.tobytes() + positions.tobytes(), media_type=BYTES)
 
 
@@ -142,20 +142,20 @@ def _mapped(view: View, version: str | None) -> "tuple[View, CollectionMap]":
     updates = view.service.maps
     if version is None or version == view.version:
         state = updates.state(view.snapshot)
-        made, fault = state.made, state.fault
-        if made is None or version not in (None, made.snapshot.version):
+        entry, fault = state.made, state.fault
+        if entry is None or version not in (None, entry.snapshot.version):
             raise ApiError(
                 "map_not_ready",
                 fault or "the map is being made: ask /v1/map how far it is",
                 RETRY,
             )
     else:
-        made = updates.held(version)
-        if made is None:
+        entry = updates.held(version)
+        if entry is None:
             raise ApiError(
                 "map_changed", "the collection has changed: load the map again"
             )
-    return View(view.service, made.snapshot), made.map
+    return View(view.service, entry.snapshot), entry.map
 
 
 def _id(view: View, id: str | None) -> Any:

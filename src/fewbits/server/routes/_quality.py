@@ -25,12 +25,12 @@ async def quality(view: Current) -> Json:
     if answer["n_dead_bits"] is None:  # damaged codes may be repaired meanwhile
         view.snapshot.results.pop("quality", None)
         live.set_damage(warnings[0])
-    noted = await view.run(view.collection.last_verified)
-    both = [x for x in (noted, view.service.verified) if x is not None]
+    recorded = await view.run(view.collection.last_verified)
+    both = [x for x in (recorded, view.service.verified) if x is not None]
     last = max(both, key=lambda verified: verified.at, default=None)
     public = [live.public(warning) for warning in warnings]
-    shown = None if last is None else _public(view, last)
-    return Json({**answer, "warnings": public, "last_verify": shown})
+    verify = None if last is None else _public(view, last)
+    return Json({**answer, "warnings": public, "last_verify": verify})
 
 
 @router.get("/v1/quality/recall")
@@ -67,9 +67,9 @@ async def verify(view: Current) -> Json:
     read = partial(Collection.verify_folder, view.folder, record=view.settings.writable)
     report = await view.run(read, lane="heavy")
     verified = Verification(report, at, time.perf_counter() - began)
-    noted = await view.run(view.collection.last_verified)
-    if noted is not None and noted.at >= at:
-        verified = noted
+    recorded = await view.run(view.collection.last_verified)
+    if recorded is not None and recorded.at >= at:
+        verified = recorded
     view.service.verified = verified  # where the folder has no note of it
     problems = report.problems
     view.service.live.set_damage(problems[0] if problems else None)

@@ -184,8 +184,8 @@ async def explain(body: Any, view: View, request: Request) -> Json:
             items = tools.positions_of(collection, query.values)
         for i, code in enumerate(codes):
             apart = hamming_distances(code[None], collection.codes)[0]
-            some = apart if mask is None else apart[mask]
-            counts = np.bincount(some, minlength=n_bits + 1)
+            distances = apart if mask is None else apart[mask]
+            counts = np.bincount(distances, minlength=n_bits + 1)
             if items is not None and (mask is None or mask[items[i]]):
                 counts[0] -= 1  # the item itself, which is left out of its hits, too
             histograms.append(counts.tolist())

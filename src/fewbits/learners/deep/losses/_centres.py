@@ -13,6 +13,7 @@ from torch.nn.functional import (
     softplus,
 )
 
+from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep.centres import (
@@ -168,7 +169,7 @@ def _named(kind: str, context: LossContext) -> NDArray[np.int8]:
 
 
 def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
-    """Return the codes of an array; refuse what is none of this shape."""
+    """Return the codes of an array; refuse others, warn of those that are the same."""
     sizes = (n_classes, n_bits)
     must = f"codes must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
     try:
@@ -180,6 +181,12 @@ def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
     wrong = array[~np.isin(array, (-1, 1))]
     if wrong.size:
         raise ArgumentError(f"{must}{wrong[0]}")
+    n_shared = n_classes - len(np.unique(array, axis=0))
+    if n_shared:
+        warn_user(
+            f"{n_shared} of {n_classes} classes have the code of another class: no "
+            "decoder can tell them apart"
+        )
     return array.astype(np.int8)
 
 

@@ -17,7 +17,7 @@ from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
-from fewbits.learners.deep.losses._centres import centre_loss, class_means, make_centres
+from fewbits.learners.deep.losses._centres import centre_loss, class_means
 
 
 class GreedyHash(Loss):
@@ -157,7 +157,8 @@ class CodeLoss(Loss):
         self.codebook = codebook
 
     def start(self, context: LossContext) -> None:
-        self.register_buffer("codes", make_centres(self.codebook, context))
+        codes = np.array(self.codebook, np.float32)
+        self.register_buffer("codes", torch.from_numpy(codes))
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return centre_loss(scores, self.codes, batch)
