@@ -7,7 +7,7 @@ the collection, which are without them, in the order in which rows were added.
 
 import threading
 from collections.abc import Iterator, Sequence, Set
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -93,9 +93,9 @@ class Rows:
         self._groups: dict[str, NDArray[np.int32]] = {}
         self._tables: dict[str, TableCache] = {}  # by the tokens of parts
         if before is not None:
-            tokens = {part.entry.token for part in self.parts}
-            kept = before._tables.items()
-            self._tables.update({t: tables for t, tables in kept if t in tokens})
+            tables = dict(before._tables)  # to which other threads may add
+            tokens = [part.entry.token for part in self.parts]
+            self._tables = {t: tables[t] for t in tokens if t in tables}
         self._masks: dict[Any, Mask] = {}  # the last ones of filters
         self._codes: CodeArray | None = None
         self._corrections: CodeArray | None = None
@@ -162,9 +162,8 @@ class Rows:
         """Yield an Arrow table of ids and columns for each part, by a mask."""
         import pyarrow as pa
 
-        for part, start, stop in zip(
-            self.parts, self._starts, self._starts[1:], strict=False
-        ):
+        ends = zip(self.parts, pairwise(self._starts), strict=True)
+        for part, (start, stop) in ends:
             table = part.table(list(columns))
             if id_name is not None:
                 table = (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Self, final
 
 import numpy as np
@@ -222,8 +222,8 @@ class VectorParts:
     ) -> Sequence[tuple[NDArray[Any] | Int8Vectors, IdArray]]:
         """Return for each run where in it `rows` are, -1 for those that are not."""
         runs = []
-        ends = zip(self._parts, self._starts, self._starts[1:], strict=False)
-        for part, start, stop in ends:
+        ends = zip(self._parts, pairwise(self._starts), strict=True)
+        for part, (start, stop) in ends:
             here = (rows >= start) & (rows < stop)
             if here.any():
                 positions = part.at(np.where(here, rows - start, -1))
