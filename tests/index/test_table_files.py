@@ -38,10 +38,10 @@ def content(codes):
 
 def test_tables_come_back_as_they_were(codes, content):
     loaded, tables = tables_from(content, codes), build_tables(codes)
-    for name in ("codes", "cuts", "starts", "rows", "entries"):
+    for name in ("codes", "cuts", "starts", "positions", "entries"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(tables, name))
     assert loaded.n_bytes == tables.n_bytes
-    assert not loaded.rows.flags.writeable
+    assert not loaded.positions.flags.writeable
     assert b"".join(bytes_to_keep(codes, None, always=True)) == content
 
 
@@ -102,7 +102,7 @@ def test_numbers_that_would_lead_a_search_astray(codes, content, value):
         struct.pack_into("<I", changed, place, value)
         loaded = tables_from(bytes(changed), codes)
         if loaded is not None:  # wrong, but no reading where nothing is
-            assert loaded.rows.max() < len(codes)
+            assert loaded.positions.max() < len(codes)
             first = 0
             for length in np.diff(loaded.cuts):
                 own = loaded.starts[first : first + 2**length + 1].astype(np.int64)
@@ -134,7 +134,7 @@ def test_headers_that_lie(codes, content, field, value):
 def test_tables_of_no_codes():
     codes = np.zeros((0, 5), np.uint8)
     content = b"".join(table_bytes(build_tables(codes)))
-    assert tables_from(content, codes).rows.shape[1] == 0
+    assert tables_from(content, codes).positions.shape[1] == 0
 
 
 def clustered(n, n_bytes, flipped):

@@ -1,8 +1,10 @@
 """The rows of one version of a collection.
 
-A *row* is the permanent number that the store gave: it breaks ties, and no user sees
-it. A *position* is one in the arrays of a part, where deleted rows are, or in those of
-the collection, which are without them, in the order in which rows were added.
+Three numbers name a row. Its *id* is the user's. Its *row* is the permanent number that
+the store gave: it breaks ties, and is the id that the index knows; no user sees it. A
+*position* is where it stands in the arrays at hand: those of a part, where deleted rows
+are, or those of the collection, which are without them, in the order in which rows were
+added. Kernels count positions.
 """
 
 import threading
@@ -50,6 +52,9 @@ _MASKS = 4  # masks of filters that are kept
 
 class Rows:
     """Ids, codes, columns and perhaps vectors in the parts of one version of a store.
+
+    Methods named ``..._at`` take rows, masks count positions, and `find`, `rows_of` and
+    `positions_of` lead from ids to rows and from rows to positions.
 
     Parameters
     ----------
@@ -415,7 +420,7 @@ class Rows:
     # Search.
 
     def index(self, kind: str) -> Index:
-        """Return an index over the codes, whose ids are the rows."""
+        """Return an index over the codes: its ids are rows, kernels count positions."""
         if kind in self._indexes:
             return self._indexes[kind]
         with self._lock:  # of this object, not of all: others need not wait

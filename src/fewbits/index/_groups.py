@@ -42,7 +42,7 @@ class Groups:
 
     @classmethod
     def of_pairs(cls, pairs: IdArray) -> "Groups":
-        """Return the groups that pairs of ids or rows, (n_pairs, 2), connect."""
+        """Return the groups that pairs of ids or positions, (n_pairs, 2), connect."""
         numbers, positions = np.unique(pairs, return_inverse=True)
         sets = _Sets(len(numbers))
         sets.join(*positions.reshape(-1, 2).T)

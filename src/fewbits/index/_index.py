@@ -561,14 +561,14 @@ class Index(ABC):
             codes, numbers = self._codes_at(positions)
             distances = asymmetric(floats, codes, numbers)
             if isinstance(offsets, Corrections):
-                offsets.apply(distances, floats, self._insertion_numbers(positions))
+                offsets.apply(distances, floats, self._caller_positions(positions))
             elif offsets is not None:
                 add_offsets(distances, offsets, codes, numbers)
             distances, positions = best(
                 distances, positions, k if pair is None else last
             )
         if pair is not None:
-            distances = exact(*pair, self._insertion_numbers(positions), metric)
+            distances = exact(*pair, self._caller_positions(positions), metric)
             distances, positions = best(distances, positions, k)
         ids = pad(self._ids_at(positions), k)
         return RerankedNeighbours(pad(distances, k, np.inf), ids)
@@ -769,13 +769,13 @@ class Index(ABC):
             ids[inside] = segment.ids_at(local)
         return ids
 
-    def _insertion_numbers(self, positions: IdArray) -> IdArray:
-        """Return where in the order given the codes at positions are; -1 stays."""
+    def _caller_positions(self, positions: IdArray) -> IdArray:
+        """Return where codes at positions are in a caller's arrays; -1 stays."""
         if len(self._segments) == 1:
-            return self._segments[0].insertion_numbers(positions)
+            return self._segments[0].caller_positions(positions)
         numbers, before = np.full(positions.shape, -1, np.int64), 0
         for segment, inside, local in self._split(positions):
-            numbers[inside] = segment.insertion_numbers(local) + before
+            numbers[inside] = segment.caller_positions(local) + before
             before += segment.n_live
         return numbers
 
