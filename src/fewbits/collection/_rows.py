@@ -426,23 +426,23 @@ class Rows:
         with self._lock:  # of this object, not of all: others need not wait
             if kind in self._indexes:
                 return self._indexes[kind]
-            segments: list[tuple[Any, ...]] = []
+            chunks: list[tuple[Any, ...]] = []
             for part in self.parts:
                 tables = self._tables.get(part.entry.token)
                 if tables is None and kind != "flat":
                     kept = part.has_derived
                     tables = cached_tables(part.derived) if kept else TableCache()
                     self._tables[part.entry.token] = tables
-                segments.append((part.codes, part.rows, part.live, tables))
-            if not segments:
+                chunks.append((part.codes, part.rows, part.live, tables))
+            if not chunks:
                 none = np.empty((0, self.code_bytes), np.uint8)
-                segments.append((none, range(0), None))
+                chunks.append((none, range(0), None))
             index: Index
             if kind == "flat":
-                index = FlatIndex.from_segments(segments)
+                index = FlatIndex.from_chunks(chunks)
             else:
                 scans = kind == "auto"
-                index = MultiIndexHashing.from_segments(segments, use_scan=scans)
+                index = MultiIndexHashing.from_chunks(chunks, use_scan=scans)
             self._indexes[kind] = index
             return index
 

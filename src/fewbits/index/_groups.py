@@ -10,8 +10,8 @@ from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_words
 from fewbits.errors import ArgumentError
+from fewbits.index._chunk import Mask
 from fewbits.index._pairs import near_pairs
-from fewbits.index._segment import Mask
 
 _BLOCK = 1 << 16  # pairs that are joined at a time
 

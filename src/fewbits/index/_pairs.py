@@ -19,7 +19,7 @@ from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import hamming_range_search
-from fewbits.index._segment import Mask
+from fewbits.index._chunk import Mask
 
 _BLOCK = 1 << 18  # ordered pairs that come together
 _HELD = 1 << 20  # that are sorted together: so many, or as many as there are codes

@@ -164,7 +164,7 @@ def scan_price(n: int, n_bytes: int, n_queries: int, nearest: bool) -> int:
 
 
 class LazyTables:
-    """The tables of one segment, and the rule by which queries are looked up in them.
+    """The tables of one chunk, and the rule by which queries are looked up in them.
 
     A batch of queries is looked up where that costs less than a scan. What it costs is
     reckoned from the radius within which the neighbours are, as if codes were spread
@@ -268,7 +268,7 @@ class LazyTables:
 
 
 class TableCache:
-    """The tables of the codes of one segment, for indexes that share it.
+    """The tables of the codes of one chunk, for indexes that share it.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
+from fewbits.index._chunk import Chunk
 from fewbits.index._multi_index import worthwhile_tables
-from fewbits.index._segment import Segment
 from fewbits.index._tables import MAX_LENGTH, Tables, entry_bytes
 from fewbits.index._tables import TableCache as TableCache
 from fewbits.index._tables import build_tables as build_tables
@@ -57,8 +57,8 @@ def bytes_to_keep(
     """
     if always:
         return table_bytes(build_tables(codes))
-    segment = Segment(codes, range(len(codes)), live)
-    tables = worthwhile_tables(segment)
+    chunk = Chunk(codes, range(len(codes)), live)
+    tables = worthwhile_tables(chunk)
     return None if tables is None else table_bytes(tables)
 
 

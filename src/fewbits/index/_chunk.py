@@ -1,4 +1,4 @@
-"""A run of codes in the order of their ids, with a mask of those that are left."""
+"""Chunks of the codes of an index, each in the order of its ids, with a mask."""
 
 from typing import Any, Self
 
@@ -15,8 +15,8 @@ from fewbits.index._tables import TableCache
 Mask = NDArray[np.bool_]
 
 
-class Segment:
-    """Codes with ids that rise. A value: additions and removals make another.
+class Chunk:
+    """Some codes, whose ids rise. A value: additions and removals make another.
 
     The *id* of a code is what answers name; in the index of a collection it is the row.
     Its *position* is where it stands in these arrays, in the order of the ids, in which
@@ -79,7 +79,7 @@ class Segment:
 
     @classmethod
     def of(cls, codes: CodeArray, ids: IdArray) -> Self:
-        """Return a segment of codes with ids in any order, of which it has copies.
+        """Return a chunk of codes with ids in any order, of which it has copies.
 
         Memory maps opened for reading stay what they are, and are not copied.
         """
@@ -161,7 +161,7 @@ class Segment:
         return positions, there
 
     def without(self, positions: IdArray) -> Self:
-        """Mark positions as removed; less than half a segment is made anew."""
+        """Mark positions as removed; less than half a chunk is made anew."""
         live = np.ones(len(self), np.bool_) if self.live is None else self.live
         live = live.copy()
         live[positions] = False
