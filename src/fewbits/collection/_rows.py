@@ -95,7 +95,7 @@ class Rows:
         self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
         self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
-        self._groups: dict[str, NDArray[np.int32]] = {}
+        self._value_numbers: dict[str, NDArray[np.int32]] = {}
         self._tables: dict[str, TableCache] = {}  # by the tokens of parts
         if before is not None:
             tables = dict(before._tables)  # to which other threads may add
@@ -214,13 +214,13 @@ class Rows:
         mask = np.concatenate(pieces).astype(np.bool_) if pieces else None
         return None if mask is None or mask.all() else mask
 
-    def group_numbers(
+    def value_numbers(
         self, name: str, rows: IdArray | None = None
     ) -> NDArray[np.int32]:
-        """Return a number for the value at each position, or of some rows."""
+        """Return the number of the value of a column at each position, or of rows."""
         self.check_column(name)
-        if rows is None and name in self._groups:
-            return self._groups[name]
+        if rows is None and name in self._value_numbers:
+            return self._value_numbers[name]
         import pyarrow as pa
 
         if rows is None:
@@ -235,7 +235,7 @@ class Rows:
                 f"items cannot be grouped by {name!r}, which is {column.type}"
             ) from error
         if rows is None:
-            self._groups[name] = numbers
+            self._value_numbers[name] = numbers
         return numbers
 
     # Some rows.

@@ -599,7 +599,7 @@ class Collection:
                     "be a group of its own"
                 )
             else:
-                distances, hits = search.groups(group_by, k)
+                distances, hits = search.nearest_by_group(group_by, k)
         far, limit = None, model.facts.novelty_radius
         # The limit is in bits, and holds for the nearest of all items.
         of_all = radius is None and mask is None and search.metric == "hamming"
