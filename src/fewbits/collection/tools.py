@@ -110,7 +110,7 @@ def add_missing(
     check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
     options = {"keep_vectors": keep_vectors, "index": index}
     chosen = {name: value for name, value in options.items() if value is not None}
-    return collection._append(items, "missing", timeout, progress, chosen)
+    return collection._append(items, "add_missing", timeout, progress, chosen)
 
 
 def parse_id(collection: Collection, text: str) -> Any:
