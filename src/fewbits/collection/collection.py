@@ -599,7 +599,7 @@ class Collection:
                     "be a group of its own"
                 )
             else:
-                distances, hits = search.groups(group_by, k)
+                distances, hits = search.nearest_by_group(group_by, k)
         far, limit = None, model.facts.novelty_radius
         # The limit is in bits, and holds for the nearest of all items.
         of_all = radius is None and mask is None and search.metric == "hamming"
@@ -1259,8 +1259,8 @@ skip_unreadable, progress
         Returns
         -------
         int
-            The version that has the name. The newest one gets the number of the commit
-            that names it.
+            The version that has the name. Naming is a commit: where the newest version
+            is named, this is the one that the commit makes, of the same rows.
 
         Raises
         ------
@@ -1290,7 +1290,7 @@ skip_unreadable, progress
                 )
             self._check_there(number)
             if number == writer.manifest.number:
-                number += 1
+                number += 1  # that of this commit, which has the same rows
             writer.tag({**tags, name: number})
         return number
 
@@ -1641,27 +1641,21 @@ skip_unreadable, progress
     def _append(
         self,
         source: Input,
-        how: Literal["add", "upsert", "missing"],
+        how: Literal["add", "upsert", "add_missing"],
         timeout: float | None,
         progress: Progress | None,
         chosen: Mapping[str, str] | None = None,
     ) -> int:
-        """Add rows; "missing" leaves out those whose ids are there.
+        """Add rows; "add_missing" leaves out those whose ids are there.
 
         What is `chosen` holds of the first rows, and must hold of those that are there.
         """
         chosen = dict(chosen or {})
         with self._change():
-            while self._version.rows is None:  # the first say what columns there are
-                model = self._version.model
-                model, table = first_rows(model, source, chosen, progress)
-                try:
-                    self._replace(model, [table], self._folder)
-                except _StaleError:  # others were first
-                    self.refresh()
-                else:
-                    return int(table.num_rows)
-            model, rows = self._version.model, self._version.rows
+            n_first = self._add_first(source, chosen, progress)
+            if n_first is not None:
+                return n_first
+            model, rows = self._version.model, self._version.filled
             check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
                 how == "upsert" or rows.has_text_ids or model.facts.id_column
@@ -1670,7 +1664,8 @@ skip_unreadable, progress
                     "give the ids of the rows, by id= or ids= (on the command line by "
                     "--id)"
                 )
-            if how == "missing" and source.ids is not None:  # others are not encoded
+            if how == "add_missing" and source.ids is not None:
+                # Only the others are encoded.
                 keys = id_column(source.ids, rows.has_text_ids)
                 there = (self._writer or rows).holds(keys)
                 source = source.take(np.flatnonzero(~there))
@@ -1689,10 +1684,24 @@ skip_unreadable, progress
                 table = aligned(table, typed, id_name=source.id, required=required)
                 if typed != schema:  # a column of nulls has values now
                     writer.rewrite(partial(retyped, schema=typed), schema=typed)
-                if how == "missing" and ID in table.column_names:
+                if how == "add_missing" and ID in table.column_names:
                     table = filtered(table, ~writer.holds(one_chunk(table[ID])))
                 (writer.upsert if how == "upsert" else writer.append)(table)
         return int(table.num_rows)
+
+    def _add_first(
+        self, source: Input, chosen: Mapping[str, str], progress: Progress | None
+    ) -> int | None:
+        """Add the first rows, which say what columns there are; None where some are."""
+        while self._version.rows is None:
+            model, table = first_rows(self._version.model, source, chosen, progress)
+            try:
+                self._replace(model, [table], self._folder)
+            except _StaleError:  # another process has added the first
+                self.refresh()
+            else:
+                return int(table.num_rows)
+        return None
 
     def _replace(
         self,
@@ -1703,11 +1712,9 @@ skip_unreadable, progress
         overwrite: bool = False,
         before: Rows | None = None,
     ) -> None:
-        """Put a model and rows in the place of what there is, in one step.
+        """Make a model and rows, in a folder or in memory, what this handle has.
 
-        `create` and `save` write another folder so; `reencode`, `prefix` and the first
-        rows that come replace what this handle has. Numbers that `before` gave as ids
-        are not given again.
+        Ids that the store of `before` gave are not given again.
         """
         import pyarrow as pa
 
@@ -1717,7 +1724,7 @@ skip_unreadable, progress
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
-            # Others cannot write now: what they have written before must not be lost.
+            # Nobody else writes now; what others wrote before must not be lost.
             if in_place and version.state != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
@@ -1798,6 +1805,7 @@ skip_unreadable, progress
             store = self._version.filled.store
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
+                # Equal where nothing changed: then no version is made.
                 if writer.commit() != self.version:
                     self._take_over(writer)
 
