@@ -85,14 +85,14 @@ class Learner(
     """Scikit-learn estimator whose result is an `Encoder`.
 
     A method names what its parameters may be in `constraints`, and implements `_learn`.
-    After `fit` the rest of the package reads ``encoder_`` only. Its docstring
-    omits the parameters and attributes that its base classes document.
+    After `fit` the rest of the package reads ``encoder_`` only. Its docstring omits the
+    parameters and attributes that its base classes document.
 
-    A clone remembers the device and the thread limit of the blocks around it, and so
-    does a pickle. They count in other threads and processes, such as the workers of
-    joblib; where they are from only the blocks themselves count, for as long as they
-    last. A pickle of a fitted learner remembers none: it may be read on another
-    machine, years later.
+    A clone, or the pickle of an unfitted learner, that is made inside `on_device` or
+    `thread_limit` takes that device and limit along to other threads and processes,
+    such as workers of joblib; a clone fitted in the thread that made it follows the
+    blocks around `fit` instead. The pickle of a fitted learner takes neither: it may be
+    read on another machine.
 
     Attributes
     ----------

@@ -230,8 +230,8 @@ def thread_limit(n: int) -> Iterator[None]:
     These are the threads of the kernels, which encode and search, and while a learner
     learns or encodes those of BLAS and OpenMP, on which torch runs. Those of BLAS
     belong to the whole process: of fits in several threads at once, the first decides.
-    A limit never raises a number of threads; of nested limits the lowest
-    counts. Rounding depends on the number of threads, so learnt bits may differ.
+    A limit never raises a number of threads; of nested limits the lowest counts.
+    Rounding depends on the number of threads, so learnt bits may differ.
 
     Like that of `on_device`, the block also counts for clones that are made in it and
     fitted in another thread or process, as `GridSearchCV` does with ``n_jobs``.
