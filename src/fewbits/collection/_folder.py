@@ -174,7 +174,10 @@ def read_folder(
     ):
         if name in files:
             parts[key] = load(checked_path(folder, manifest, name))
-    facts = Facts.from_dict(manifest["facts"])
+    try:
+        facts = Facts.from_dict(manifest["facts"])
+    except ArgumentError as error:
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: {error}") from error
     names = manifest["backbone"], manifest["backbone_fingerprint"]
     try:
         model = Model(encoder, *names, facts, **parts)

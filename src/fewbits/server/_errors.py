@@ -104,9 +104,10 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
             near = [x for x in routes if x.path.split("/")[:3] == path.split("/")[:3]]
             names = (f"{_methods(x)} {x.path_format}" for x in same or near or routes)
             route = f"{request.method} {path}"[:100]
-            refusal.message = f"no route {route}; routes: {', '.join(names)}"
-            if refusal.status == 405:
+            refusal.message = f"no route {route!r}; routes: {', '.join(names)}"
+            if refusal.status == 405 and same:
                 allow = ", ".join(sorted({_methods(x) for x in same}))
+                refusal.message = f"{path[:100]!r} takes {allow}"
                 refusal.headers = {"Allow": allow}
         return refusal.response()
 
