@@ -273,14 +273,14 @@ class Collection:
             Which other columns of a table stay with the items, None for all; or columns
             beside items that are not a table.
         learner : Learner or str, default=None
-            What learns the encoder, such as ``NeighbourCodes(256)``, or a name of
-            `fewbits.methods`; ITQ when not given.
+            What learns the encoder, such as ``NeighbourCodes(256)``, or a short name
+            (``fewbits methods`` lists them); ITQ when not given.
         encoder : Encoder, Collection, str or Path, default=None
             In place of learning: an encoder, or the collection that has one, whose
             backbone and class codes come along.
         bits : int, default=None
-            Length of the codes; when not given 256 for texts, unless labels are learnt
-            from, and else the learner's own default.
+            Length of the codes; when not given 256 for texts, unless the method learns
+            from labels, and otherwise the learner's default.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
@@ -298,7 +298,7 @@ class Collection:
         types : dict of str to str, or pyarrow.Schema, default=None
             Types of the columns that stay, by the names of Arrow, such as
             ``{"zip": "string", "price": "decimal(10, 2)"}``. Other columns have those
-            of the data; of CSV, of what all of their cells are. Types stay for good.
+            of the data; in CSV, a type that fits every cell. Types stay for good.
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
         skip_unreadable : bool, default=False
@@ -526,8 +526,8 @@ class Collection:
         Parameters
         ----------
         queries : sequence, or array-like of shape (n, n_features), default=None
-            What the collection was made of: texts, images or vectors. The next five say
-            otherwise; exactly one of the six is given.
+            What the collection was made of: texts, images or vectors. Or give one of
+            `texts`, `vectors`, `images`, `ids` and `codes`; exactly one of the six.
         k : int, default=None
             Items for each query: 10, or within a `radius` all there are.
         texts, images : sequence, default=None
@@ -722,7 +722,8 @@ class Collection:
             Reject items of unknown classes, such that at most this share of known items
             is rejected.
         max_false_accept_rate : float, default=None
-            In its place: at most this share of the items of new classes is accepted.
+            In place of `max_false_reject_rate`: at most this share of the items of new
+            classes is accepted.
         top : int, default=None
             How many of the most probable classes to add: 3 where probabilities are
             calibrated, and none otherwise. Of items with several labels, how many
@@ -897,7 +898,7 @@ class Collection:
     def features(
         self, items: Items, *, progress: Progress | None = None
     ) -> NDArray[Any]:
-        """Return what the backbone makes of items (n, n_features), or vectors as such.
+        """Return what the backbone makes of items (n, n_features); vectors as they are.
 
         Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
         the user's cache folder, see `fewbits.backbones.features`.
@@ -930,7 +931,8 @@ class Collection:
 skip_unreadable, progress
             As of `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
-            get null, with a warning. Without a column of ids they are numbers,
+            get null, with a warning, and others are left out with one; items and labels
+            are required. Without a column of ids they are numbers,
             which continue from the largest.
         timeout : float, default=None
             Seconds to wait while another process writes to the folder; None waits as
@@ -976,8 +978,7 @@ skip_unreadable, progress
     ) -> int:
         """Add items, in place of those with the same ids; return how many.
 
-        Parameters and errors are those of `add`, but that ids are required, and all
-        columns: null would replace what is there.
+        As `add`, but ids and all columns are required: null would overwrite values.
         """
         source = self._read(
             data,
@@ -1004,7 +1005,7 @@ skip_unreadable, progress
     ) -> int:
         """Change columns of items, whose codes and order stay; return how many.
 
-        A column that the collection has not is added to it, null for all other items;
+        A column that the collection lacks is added to it, null for all other items;
         one that is null in all rows takes the type of its first values.
 
         Parameters
@@ -1246,7 +1247,7 @@ skip_unreadable, progress
     def tag(self, name: str, version: int | None = None) -> int:
         """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        Names are kept in the folder, by a commit of its own, which changes no rows.
+        Naming is a commit of its own and changes no rows.
 
         Parameters
         ----------
@@ -1331,7 +1332,7 @@ skip_unreadable, progress
         return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
-        """Take over what other handles and processes have changed; return if anything.
+        """Take over changes of other handles and processes; return whether any came.
 
         A version that can only be read stays what it is.
         """
@@ -1357,10 +1358,10 @@ skip_unreadable, progress
         """Remove deleted rows, merge segments, and write tables for searching.
 
         Deleted rows leave the disk, and segments become as few as may be. This happens
-        by itself while rows come and go, so that a folder is at most twice what lives
-        in it, and in versions that have names. Then tables of multi-index hashing are
-        written where they find neighbours faster, unless the index is ``"flat"``, and
-        remains of a save that was killed are removed. `timeout` is as of `add`.
+        by itself while rows come and go, so that a folder is at most twice its live
+        rows and those of versions that have names. Then tables of multi-index hashing
+        are written where they find neighbours faster, unless the index is ``"flat"``,
+        and remains of a save that was killed are removed. `timeout` is as of `add`.
         """
         with self._alone():
             store = self._version.filled.store
