@@ -11,7 +11,7 @@ def compact(
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Rewrite the rows of COLLECTION without deleted ones, as one segment.
+    """Rewrite the rows of COLLECTION without deleted ones, in few segments.
 
     Rarely needed: `add`, `upsert` and `delete` keep the number of files small, and the
     folder at most twice as large as its items. Files that another process still reads
