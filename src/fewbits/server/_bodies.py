@@ -264,6 +264,6 @@ class NamesBody(Body):
 class MapExportBody(Body):
     """Items of the map, by their positions in its collection."""
 
-    rows: Annotated[Many[Position], Field(min_length=1)]
+    positions: Annotated[Many[Position], Field(min_length=1)]
     neighbours: Annotated[int, Field(ge=0, le=100)] = 10
     version: str | None = None

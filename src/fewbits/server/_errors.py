@@ -42,7 +42,7 @@ _STATUS = {
     "too_slow": 503,
 }
 #: All that a route may answer but 200; 400 and 405 are of HTTP itself.
-STATUSES = sorted({400, 405, 507, *_STATUS.values(), *(x.status for x in OUTCOMES)})
+STATUSES = sorted({400, 405, *_STATUS.values(), *(x.status for x in OUTCOMES)})
 
 
 class ApiError(Exception):

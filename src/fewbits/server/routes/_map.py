@@ -124,7 +124,7 @@ async def export(body: Any, view: View, request: Request) -> Response:
     JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
     """
     view, map_ = _mapped(view, body.version)
-    collection, positions = view.collection, np.array(body.rows, np.int64)
+    collection, positions = view.collection, np.array(body.positions, np.int64)
 
     def answer() -> Response:
         if len(np.unique(positions)) < len(positions):
@@ -134,7 +134,7 @@ async def export(body: Any, view: View, request: Request) -> Response:
             table = map_.table(positions, n_neighbours=body.neighbours)
             return items_reply(table, request, CSV)
         if positions.max() >= len(collection):
-            raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
+            raise ArgumentError(f"positions are from 0 to {len(collection) - 1}")
         items = tools.take(collection, positions, codes=True)
         return items_reply(items, request, JSON)
 
