@@ -142,9 +142,7 @@ class Settings(BaseModel):
             name = variable.removeprefix(PREFIX).lower()
             if variable != f"{PREFIX}{name.upper()}" or name not in cls.model_fields:
                 names = ", ".join(PREFIX + name.upper() for name in cls.model_fields)
-                raise ArgumentError(
-                    f"no setting is called {variable}; there are {names}"
-                )
+                raise ArgumentError(f"no setting is called {variable}; known: {names}")
             try:
                 if name == "token":
                     values[name] = text

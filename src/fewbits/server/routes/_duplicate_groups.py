@@ -12,7 +12,7 @@ from fewbits.collection import DuplicateGroups
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import DuplicateGroupsBody
 from fewbits.server._replies import CSV, Json, accepts, arrow_reply, csv_of
-from fewbits.server._routing import asks
+from fewbits.server._routing import post_route
 from fewbits.server._service import View
 from fewbits.server.explore.duplicate_groups import duplicate_list, largest_groups
 from fewbits.store import ID
@@ -25,7 +25,7 @@ _SHOWN = 100  # items of a group, in JSON
 _MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
 
 
-@asks(
+@post_route(
     router, "/v1/duplicate-groups", DuplicateGroupsBody, "DuplicateGroups", CSV, ARROW
 )
 async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
