@@ -161,7 +161,7 @@ def indexed(tables: Any) -> MultiIndexHashing:
     """Return an index over the codes of tables, which it takes once they pay."""
     codes, cache = tables.codes, TableCache(lambda _: tables)
     parts = [(codes, np.arange(len(codes)), None, cache)]
-    return MultiIndexHashing.from_segments(parts)
+    return MultiIndexHashing.from_chunks(parts)
 
 
 def _times(ways: Any, n_queries: dict[str, int], repeats: int) -> dict[str, float]:

@@ -374,7 +374,7 @@ def test_bytes_are_told_by_what_they_are_for(tmp_path, form):
     memory = full(form=form).usage()
     assert (memory["n_files"], memory["bytes"]["codes"]) == (0, 2 * N)
     tools.warm(col)
-    assert tools.group_numbers(col, "kind", np.array([2, 0, 2])).tolist() == [0, 1, 0]
+    assert tools.value_numbers(col, "kind", np.array([2, 0, 2])).tolist() == [0, 1, 0]
 
 
 def test_rows_that_are_read_stay_until_later(tmp_path):

@@ -9,7 +9,7 @@ LOOKED_UP = partial(MultiIndexHashing, use_scan=False)
 INDEXES = [FlatIndex, MultiIndexHashing, LOOKED_UP]
 
 
-def of_segments(kind, segments):
-    """Return what ``from_segments`` makes of a kind in `INDEXES`."""
+def of_chunks(kind, chunks):
+    """Return what ``from_chunks`` makes of a kind in `INDEXES`."""
     settings = getattr(kind, "keywords", {})
-    return getattr(kind, "func", kind).from_segments(segments, **settings)
+    return getattr(kind, "func", kind).from_chunks(chunks, **settings)

@@ -1,4 +1,4 @@
-"""What every index must do, in one segment and in many."""
+"""What every index must do, in one chunk and in many."""
 
 import copy
 import pickle
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import FlatIndex, MultiIndexHashing
-from tests.index._indexes import INDEXES, LOOKED_UP, of_segments
+from tests.index._indexes import INDEXES, LOOKED_UP, of_chunks
 
 COPIES = [copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))]
 every_index = pytest.mark.parametrize("kind", INDEXES)
 scanned_or_looked_up = pytest.mark.parametrize("kind", [FlatIndex, LOOKED_UP])
-in_any_way = pytest.mark.parametrize("made", ["built", "in_segments"])
+in_any_way = pytest.mark.parametrize("made", ["built", "in_chunks"])
 
 
 class Case:
@@ -31,7 +31,7 @@ class Case:
         self.queries = rng.integers(0, 4, (3, width), dtype=np.uint8) << 3
 
     def built(self, kind, cuts):
-        """Return an index in one segment, added to; with what is soon removed."""
+        """Return an index in one chunk, added to; with what is soon removed."""
         gone = np.zeros((2, self.codes.shape[1]), np.uint8)
         bounds = [0, *sorted(min(cut, len(self.ids)) for cut in cuts), len(self.ids)]
         index = kind(self.codes[: bounds[1]], self.ids[: bounds[1]])
@@ -41,7 +41,7 @@ class Case:
             index.remove([1000 + start, 2000 + start])
         return index
 
-    def in_segments(self, kind, cuts):
+    def in_chunks(self, kind, cuts):
         """Return an index over runs of the codes, some of which cannot be found.
 
         The codes are put in the order of their ids before.
@@ -55,7 +55,7 @@ class Case:
             for a, b in pairwise(bounds)
         ]
         self.codes, self.ids = self.codes[live], self.ids[live]
-        return of_segments(kind, parts)
+        return of_chunks(kind, parts)
 
     def without(self, index, gone):
         index.remove(self.rng.permutation(self.ids[gone]))
@@ -120,7 +120,7 @@ def test_answers_are_those_of_brute_force(kind, made, case, cuts, k, radius):
 @scanned_or_looked_up
 @in_any_way
 @given(case=cases, cuts=cuts, k=st.integers(1, 20), steps=st.integers(0, 2))
-def test_reranking_is_that_of_one_segment(kind, made, case, cuts, k, steps):
+def test_reranking_is_that_of_one_chunk(kind, made, case, cuts, k, steps):
     index = getattr(case, made)(kind, cuts)
     case.without(index, case.rng.random(len(case.ids)) < 0.3)
     plain = FlatIndex(case.codes, case.ids)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from fewbits.index import FlatIndex, stream_range_search
-from tests.index._indexes import INDEXES, of_segments
+from tests.index._indexes import INDEXES, of_chunks
 
 rng = np.random.default_rng(0)
 CENTRES = rng.integers(0, 256, (12, 8), dtype=np.uint8)
 CODES = CENTRES[rng.integers(0, 12, 400)] ^ (1 << rng.integers(0, 16, (400, 8)) & 255)
 CODES = CODES.astype(np.uint8)
-IDS = np.sort(rng.permutation(900)[:400])  # rising, so that additions begin segments
+IDS = np.sort(rng.permutation(900)[:400])  # rising, so that additions begin chunks
 QUERIES = CODES[::9] ^ (rng.random((45, 8)) < 0.2).astype(np.uint8)
 apart = np.bitwise_count(QUERIES[:, None] ^ CODES[None]).sum(axis=2, dtype=int)
 
@@ -21,11 +21,11 @@ def whole(kind):
     return kind(CODES, IDS)
 
 
-def segmented(kind):
+def in_chunks(kind):
     """Return an index of the same codes in parts, with holes."""
     codes, ids = np.vstack([CODES, CODES[:3]]), np.append(IDS, [1000, 1001, 1002])
     bounds, live = [0, 300, 380, 403], np.arange(403) < 400
-    return of_segments(
+    return of_chunks(
         kind, [(codes[a:b], ids[a:b], live[a:b]) for a, b in itertools.pairwise(bounds)]
     )
 
@@ -51,7 +51,7 @@ def by_hand(radius, mask):
     return {(q, int(IDS[row]), int(apart[q, row])) for q, row in near.tolist()}
 
 
-@pytest.mark.parametrize("build", [whole, segmented])
+@pytest.mark.parametrize("build", [whole, in_chunks])
 @pytest.mark.parametrize("kind", INDEXES)
 def test_a_tighter_radius_loses_no_hit(kind, build):
     index, mask = build(kind), np.arange(400) % 4 > 0

@@ -38,16 +38,16 @@ def content(codes):
 
 def test_tables_come_back_as_they_were(codes, content):
     loaded, tables = tables_from(content, codes), build_tables(codes)
-    for name in ("codes", "cuts", "starts", "rows", "entries"):
+    for name in ("codes", "cuts", "starts", "positions", "entries"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(tables, name))
     assert loaded.n_bytes == tables.n_bytes
-    assert not loaded.rows.flags.writeable
+    assert not loaded.positions.flags.writeable
     assert b"".join(bytes_to_keep(codes, None, always=True)) == content
 
 
 def looking_up(codes, read):
     parts = [(codes, np.arange(len(codes)), None, cached_tables(read))]
-    return MultiIndexHashing.from_segments(parts, use_scan=False)
+    return MultiIndexHashing.from_chunks(parts, use_scan=False)
 
 
 @needs_compiled
@@ -102,7 +102,7 @@ def test_numbers_that_would_lead_a_search_astray(codes, content, value):
         struct.pack_into("<I", changed, place, value)
         loaded = tables_from(bytes(changed), codes)
         if loaded is not None:  # wrong, but no reading where nothing is
-            assert loaded.rows.max() < len(codes)
+            assert loaded.positions.max() < len(codes)
             first = 0
             for length in np.diff(loaded.cuts):
                 own = loaded.starts[first : first + 2**length + 1].astype(np.int64)
@@ -134,7 +134,7 @@ def test_headers_that_lie(codes, content, field, value):
 def test_tables_of_no_codes():
     codes = np.zeros((0, 5), np.uint8)
     content = b"".join(table_bytes(build_tables(codes)))
-    assert tables_from(content, codes).rows.shape[1] == 0
+    assert tables_from(content, codes).positions.shape[1] == 0
 
 
 def clustered(n, n_bytes, flipped):
@@ -160,7 +160,7 @@ class Reads:
 
     def __init__(self, codes):
         self.content, self.n = b"".join(table_bytes(build_tables(codes))), 0
-        self.segments = [(codes, np.arange(len(codes)), None, cached_tables(self))]
+        self.chunks = [(codes, np.arange(len(codes)), None, cached_tables(self))]
 
     def __call__(self):
         self.n += 1
@@ -171,7 +171,7 @@ class Reads:
 @pytest.mark.parametrize("chosen", [None, rng.random(70_000) < 0.3])
 def test_tables_are_used_once_they_would_have_paid(chosen):
     reads = Reads(NEAR)
-    index, flat = MultiIndexHashing.from_segments(reads.segments), FlatIndex(NEAR)
+    index, flat = MultiIndexHashing.from_chunks(reads.chunks), FlatIndex(NEAR)
     index.search(NEAR[:1], 10, allowed=chosen)
     assert reads.n == 0
     far = rng.integers(0, 256, (300, 8), np.uint8)
@@ -196,7 +196,7 @@ def test_tables_are_used_once_they_would_have_paid(chosen):
 def test_tables_that_spare_nothing_are_not_read():
     codes = rng.integers(0, 256, (70_000, 32), dtype=np.uint8)
     reads = Reads(codes)
-    index = MultiIndexHashing.from_segments(reads.segments)
+    index = MultiIndexHashing.from_chunks(reads.chunks)
     index.search(np.repeat(codes[:70], 50, axis=0), 10)
     assert reads.n == 0
 
@@ -204,7 +204,7 @@ def test_tables_that_spare_nothing_are_not_read():
 @needs_compiled
 def test_what_is_added_or_removed_leaves_the_tables_of_what_was_there():
     reads = Reads(NEAR)
-    index = MultiIndexHashing.from_segments(reads.segments, use_scan=False)
+    index = MultiIndexHashing.from_chunks(reads.chunks, use_scan=False)
     index.range_search(NEAR[:1], 1)
     index.add(NEAR[:900]).remove([5, 7])
     found = index.range_search(NEAR[:1], 1)
@@ -212,7 +212,7 @@ def test_what_is_added_or_removed_leaves_the_tables_of_what_was_there():
     assert reads.n == 1
     # And those of a writable array are not those of a frozen copy of it.
     codes = NEAR[:200].copy()
-    index = MultiIndexHashing.from_segments(
+    index = MultiIndexHashing.from_chunks(
         [(codes, np.arange(200), None, TableCache())], use_scan=False
     )
     index.search(codes[:1], 1)

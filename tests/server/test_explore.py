@@ -24,7 +24,7 @@ from fewbits.server.explore.bits import (
     use_of_bits,
     with_names,
 )
-from fewbits.server.explore.groups import largest_groups
+from fewbits.server.explore.duplicate_groups import largest_groups
 from fewbits.server.explore.novelty import novelty
 from fewbits.server.explore.quality import quality, recall
 

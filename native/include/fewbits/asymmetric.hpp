@@ -5,10 +5,10 @@
 
 namespace fewbits {
 
-/// Scores of `n` queries, and for each the rows of the database to compare it with.
+/// Scores of `n` queries, and for each the positions of the codes to compare it with.
 struct Candidates {
     const float* scores;       // (n, n_bits)
-    const std::int64_t* rows;  // (n, per_query); -1 for none
+    const std::int64_t* rows;  // (n, per_query), positions; -1 for none
     std::size_t n;
     std::size_t n_bits;
     std::size_t per_query;
@@ -16,7 +16,7 @@ struct Candidates {
 
 /// Write to `distances` (n, per_query) the sum of |score| over the bits on which a code
 /// of `database` (., ceil(n_bits / 8)) and the sign of the score disagree; infinity
-/// where there is no row.
+/// where there is no code.
 ///
 /// The order of the additions is fixed: 16 sums, one for each place within two bytes,
 /// then halves added to halves.

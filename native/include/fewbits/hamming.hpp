@@ -6,7 +6,8 @@
 
 namespace fewbits {
 
-/// Row-major packed codes: `rows` codes of `bytes` bytes each.
+/// Row-major packed codes: `rows` codes of `bytes` bytes each. The *position* of a code
+/// is where it stands here, from 0 on; arrays named `rows` hold positions.
 struct CodeView {
     const std::uint8_t* data;
     std::size_t rows;
@@ -15,15 +16,15 @@ struct CodeView {
     const std::uint8_t* row(std::size_t i) const { return data + i * bytes; }
 };
 
-/// One bit per database row, most significant first; null allows every row.
+/// One bit per code, most significant first; null allows every code.
 using Mask = const std::uint8_t*;
 
 /// All distances, `queries.rows * database.rows` of them.
 void hamming_distances(CodeView queries, CodeView database, std::int32_t* distances,
                        std::size_t n_threads);
 
-/// The `k` nearest allowed codes of every query, ordered by (distance, row), padded
-/// with -1. `k` is at most `database.rows`.
+/// The `k` nearest allowed codes of every query, ordered by (distance, position), and
+/// padded with -1. `k` is at most `database.rows`.
 void hamming_topk(CodeView queries, CodeView database, Mask allowed, std::size_t k,
                   std::int32_t* distances, std::int64_t* rows, std::size_t n_threads);
 
@@ -40,7 +41,7 @@ public:
     /// How many each query has.
     void counts(std::int64_t* counts) const;
 
-    /// All hits, query by query, ordered by (distance, row).
+    /// All hits, query by query, ordered by (distance, position).
     void write(std::int32_t* distances, std::int64_t* rows) const;
 
 private:

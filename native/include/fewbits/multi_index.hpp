@@ -10,9 +10,10 @@ namespace fewbits {
 
 /// Tables of `m` substrings: substring j has the bits [cuts[j], cuts[j + 1]), at most 24
 /// of them. Its part of `starts`, 2**length + 1 numbers, says where the bucket of each
-/// value begins; its `n` `rows` lie in the order of buckets. Behind them lie the codes in
-/// the same order, without the whole bytes of the substring, which its value tells; eight
-/// bytes of room follow the last. `entries` is null where the codes are left out.
+/// value begins; its `n` positions, `rows`, lie in the order of buckets. Behind them lie
+/// the codes in the same order, without the whole bytes of the substring, which its value
+/// tells; eight bytes of room follow the last. `entries` is null where the codes are left
+/// out.
 struct MultiIndex {
     CodeView codes;
     std::size_t m;
@@ -39,8 +40,8 @@ void multi_index_topk(CodeView queries, const MultiIndex& index, Mask allowed,
                       std::int64_t* rows, std::int64_t* work, std::uint8_t* done,
                       std::size_t n_threads);
 
-/// The nearest code of each query, the lowest row if tied, and how many are tied; as for
-/// `multi_index_topk` where the budget is enough, otherwise a row of -1.
+/// The nearest code of each query, the lowest position if tied, and how many are tied; as
+/// for `multi_index_topk` where the budget is enough, otherwise a position of -1.
 void multi_index_nearest(CodeView queries, const MultiIndex& index, Budget budget,
                          std::int32_t* distances, std::int64_t* rows, std::int64_t* ties,
                          std::int64_t* work, std::uint8_t* done, std::size_t n_threads);
@@ -55,7 +56,7 @@ public:
     /// How many each query has, and as for `multi_index_topk`.
     void counts(std::int64_t* counts, std::int64_t* work, std::uint8_t* done) const;
 
-    /// All hits, query by query, ordered by (distance, row).
+    /// All hits, query by query, ordered by (distance, position).
     void write(std::int32_t* distances, std::int64_t* rows) const;
 
 private:

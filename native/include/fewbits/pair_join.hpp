@@ -21,7 +21,7 @@ struct JoinPart {
 /// other has its codes sorted by their bits, so that little memory is needed.
 class PairJoin {
 public:
-    /// Of each pair the first row is before `before`.
+    /// Of each pair the first position is before `before`.
     PairJoin(CodeView codes, Mask allowed, std::vector<JoinPart> parts,
              std::int32_t radius, std::size_t before, std::size_t n_threads);
     ~PairJoin();
@@ -32,7 +32,7 @@ public:
     /// How many the last call has found.
     std::size_t size() const;
 
-    /// These pairs; of each the first row is the smaller.
+    /// These pairs; positions, of each the smaller first.
     void write(std::int32_t* distances, std::int64_t* pairs) const;
 
 private:

@@ -25,18 +25,18 @@ struct Vectors {
     const float* blocks = nullptr;  // of int8 only
 };
 
-/// Queries, and for each the rows of the vectors to compare it with.
+/// Queries, and for each the positions of the vectors to compare it with.
 struct VectorCandidates {
     const double* queries;     // (n, n_features), finite
-    const std::int64_t* rows;  // (n, per_query); -1 for none
+    const std::int64_t* rows;  // (n, per_query), positions; -1 for none
     std::size_t n;
     std::size_t per_query;
     Metric metric;
 };
 
 /// Write to `distances` (n, per_query) the Euclidean distances, 1 - cosine (of a vector
-/// of zeros 1), or minus the dot products; infinity where there is no row, NaN where a
-/// sum is not finite.
+/// of zeros 1), or minus the dot products; infinity where there is no vector, NaN where
+/// a sum is not finite.
 ///
 /// All arithmetic is in float64 and not fused, and the order of the additions is fixed:
 /// 16 sums that start at zero, feature `i` in sum `i % 16`, then halves added to halves.
@@ -45,16 +45,16 @@ template <typename T>
 void vector_distances(const VectorCandidates& candidates, const Vectors<T>& vectors,
                       float* distances, std::size_t n_threads);
 
-/// Pairs of a distance, not NaN, and a row for each of `n` queries.
+/// Pairs of a distance, not NaN, and a position for each of `n` queries.
 struct Found {
     const float* distances;    // (n, per_query)
-    const std::int64_t* rows;  // (n, per_query); -1 for none
+    const std::int64_t* rows;  // (n, per_query), positions; -1 for none
     std::size_t n;
     std::size_t per_query;
 };
 
 /// Write the first `k` (at most `per_query`) pairs of each query in the order of
-/// (distance, row); rows of -1 come last among equal distances.
+/// (distance, position); those of -1 come last among equal distances.
 void first_pairs(const Found& found, std::size_t k, float* distances,
                  std::int64_t* rows, std::size_t n_threads);
 

@@ -1,6 +1,7 @@
 """Inner loops, compiled (`_native`) or in NumPy (`_reference`).
 
-Both modules hold the same functions with the same arguments. They check nothing and
+Both modules hold the same functions with the same arguments; what the compiled ones
+call `rows` are positions, where codes stand in an array. They check nothing and
 allocate nothing that they return: their callers do, once. Two environment variables
 help to find out which side a bug is on: ``FEWBITS_KERNELS=reference`` runs without the
 compiled module, ``FEWBITS_ISA=portable`` (or ``avx2``, ``avx512``, ``neon``) runs it

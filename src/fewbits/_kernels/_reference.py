@@ -1,9 +1,10 @@
 """NumPy versions of the kernels: the specification, the oracle, the fallback.
 
-Searches compare a query with every code and sort by (distance, row). Distances of
-vectors are defined down to the last bit: all arithmetic is in float64 and not fused,
-feature ``i`` goes into sum ``i % 16`` of 16 that start at zero, halves are then added
-to halves, and the result is rounded to float32 once. The kernels of encoders stand in
+Searches compare a query with every code and sort by (distance, position), where a
+*position* is where a code or a vector stands in its array. Distances of vectors are
+defined down to the last bit: all arithmetic is in float64 and not fused, feature ``i``
+goes into sum ``i % 16`` of 16 that start at zero, halves are then added to halves, and
+the result is rounded to float32 once. The kernels of encoders stand in
 ``_reference_encode``. Multi-index hashing counts the work of a search, so that it gives
 up the same queries everywhere.
 """
@@ -60,17 +61,17 @@ def hamming_topk(
     database: CodeArray,
     allowed: Mask | None,
     distances: DistanceArray,
-    rows: IdArray,
+    positions: IdArray,
     n_threads: int,
 ) -> None:
-    """Fill (q, k) matrices, nearest first; `allowed` holds one bit a row, MSB first."""
-    distances[:], rows[:] = _PADDING, _PADDING
+    """Fill (q, k) matrices, nearest first; `allowed` has one bit a code, MSB first."""
+    distances[:], positions[:] = _PADDING, _PADDING
     candidates = _candidates(allowed, len(database))
-    k = min(rows.shape[1], len(candidates))
+    k = min(positions.shape[1], len(candidates))
     for q, query in enumerate(queries):
         all_distances = _distances(query, database[candidates])
         order = np.argsort(all_distances, kind="stable")[:k]
-        distances[q, :k], rows[q, :k] = all_distances[order], candidates[order]
+        distances[q, :k], positions[q, :k] = all_distances[order], candidates[order]
 
 
 def hamming_within_count(
@@ -106,33 +107,35 @@ class HammingHits:
             self._hits.append((distances[hits], candidates[hits]))
 
     def counts(self, counts: IdArray) -> None:
-        counts[:] = [len(rows) for _, rows in self._hits]
+        counts[:] = [len(positions) for _, positions in self._hits]
 
-    def write(self, distances: DistanceArray, rows: IdArray) -> None:
+    def write(self, distances: DistanceArray, positions: IdArray) -> None:
         if self._hits:
-            distances[:], rows[:] = map(np.concatenate, zip(*self._hits, strict=True))
+            distances[:], positions[:] = map(
+                np.concatenate, zip(*self._hits, strict=True)
+            )
 
 
 @np.errstate(over="ignore")
 def asymmetric_distances(
     scores: ScoreArray,
     database: CodeArray,
-    rows: IdArray,
+    positions: IdArray,
     distances: Float32Array,
     n_threads: int,
 ) -> None:
     """Sum ``|score|`` over the bits on which a code and the score's sign disagree.
 
-    Rows of -1 give inf. The order of the float32 additions is fixed: 16 sums, one for
-    each place within two bytes, then halves added to halves.
+    Positions of -1 give inf. The order of the float32 additions is fixed: 16 sums, one
+    for each place within two bytes, then halves added to halves.
     """
     n_bits = scores.shape[1]
     for q, score in enumerate(scores):
-        codes = database[np.maximum(rows[q], 0)]
+        codes = database[np.maximum(positions[q], 0)]
         bits = np.unpackbits(codes, axis=1, count=n_bits).astype(bool)
         costs = np.where(bits != (score > 0), np.abs(score), np.float32(0))
         total = _sum_by_lanes(costs)
-        distances[q] = np.where(rows[q] < 0, np.float32(np.inf), total)
+        distances[q] = np.where(positions[q] < 0, np.float32(np.inf), total)
 
 
 def bit_sums(
@@ -179,20 +182,20 @@ def _candidates(allowed: Mask | None, n: int) -> IdArray:
 def vector_distances(
     queries: Float64Array,
     vectors: Float64Array | Float32Array | NDArray[np.uint16],
-    rows: IdArray,
+    positions: IdArray,
     metric: int,
     distances: Float32Array,
     n_threads: int,
 ) -> None:
     """Fill (q, m) `distances`; half precision passes as its bits, in uint16.
 
-    Rows of -1 give inf, and rows whose sums are not finite give NaN.
+    Positions of -1 give inf, and vectors whose sums are not finite give NaN.
     """
     if vectors.dtype == np.uint16:
         vectors = vectors.view(np.float16)  # type: ignore[assignment]
     for q, query in enumerate(queries):
-        D = vectors[np.maximum(rows[q], 0)].astype(np.float64)
-        distances[q] = np.where(rows[q] < 0, np.inf, _exact(query, D, metric))
+        D = vectors[np.maximum(positions[q], 0)].astype(np.float64)
+        distances[q] = np.where(positions[q] < 0, np.inf, _exact(query, D, metric))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -200,7 +203,7 @@ def int8_distances(
     queries: Float64Array,
     values: NDArray[np.int8],
     blocks: Float32Array,
-    rows: IdArray,
+    positions: IdArray,
     metric: int,
     distances: Float32Array,
     n_threads: int,
@@ -211,25 +214,25 @@ def int8_distances(
     numbers of each vector.
     """
     for q, query in enumerate(queries):
-        chosen = np.maximum(rows[q], 0)
+        chosen = np.maximum(positions[q], 0)
         block = np.repeat(blocks[chosen], INT8_BLOCK, axis=1)[:, : values.shape[1]]
         D = values[chosen].astype(np.float32) * block[..., 0] + block[..., 1]
         exact = _exact(query, D.astype(np.float64), metric)
-        distances[q] = np.where(rows[q] < 0, np.inf, exact)
+        distances[q] = np.where(positions[q] < 0, np.inf, exact)
 
 
 def first_pairs(
     distances: Float32Array,
-    rows: IdArray,
+    positions: IdArray,
     first_distances: Float32Array,
-    first_rows: IdArray,
+    first_positions: IdArray,
     n_threads: int,
 ) -> None:
-    """Keep the first pairs in the order of (distance, row); rows of -1 come last."""
-    last = np.where(rows < 0, np.iinfo(np.int64).max, rows)
-    order = np.lexsort((last, distances), axis=1)[:, : first_rows.shape[1]]
+    """Keep the first pairs by (distance, position); positions of -1 come last."""
+    last = np.where(positions < 0, np.iinfo(np.int64).max, positions)
+    order = np.lexsort((last, distances), axis=1)[:, : first_positions.shape[1]]
     first_distances[:] = np.take_along_axis(distances, order, axis=1)
-    first_rows[:] = np.take_along_axis(rows, order, axis=1)
+    first_positions[:] = np.take_along_axis(positions, order, axis=1)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -252,7 +255,7 @@ class MultiIndexTables(NamedTuple):
     codes: CodeArray
     cuts: IdArray
     starts: NDArray[np.uint32]
-    rows: NDArray[np.uint32]
+    positions: NDArray[np.uint32]
     entries: NDArray[np.uint8] | None
 
 
@@ -266,7 +269,7 @@ def multi_index_build(
     codes: CodeArray,
     cuts: IdArray,
     starts: NDArray[np.uint32],
-    rows: NDArray[np.uint32],
+    positions: NDArray[np.uint32],
     entries: NDArray[np.uint8] | None,
     n_threads: int,
 ) -> None:
@@ -280,12 +283,12 @@ def multi_index_build(
         counts = np.bincount(values, minlength=n_values)
         starts[first : first + n_values + 1] = np.append(0, np.cumsum(counts))
         first += n_values + 1
-        rows[number] = np.argsort(values, kind="stable")
+        positions[number] = np.argsort(values, kind="stable")
         if entries is not None:
             kept = np.delete(codes, slice(-(-begin // 8), max(end // 8, 0)), axis=1)
             if end // 8 <= -(-begin // 8):
                 kept = codes
-            entries[at : at + kept.size] = kept[rows[number]].ravel()
+            entries[at : at + kept.size] = kept[positions[number]].ravel()
             at += kept.size
 
 
@@ -295,20 +298,20 @@ def multi_index_topk(
     allowed: Mask | None,
     budget: Budget,
     distances: DistanceArray,
-    rows: IdArray,
+    positions: IdArray,
     work: IdArray,
     done: NDArray[np.uint8],
     n_threads: int,
 ) -> None:
-    distances[:], rows[:] = -1, -1
-    k, n_bits = rows.shape[1], 8 * queries.shape[1]
+    distances[:], positions[:] = -1, -1
+    k, n_bits = positions.shape[1], 8 * queries.shape[1]
     for q, query in enumerate(queries):
         search = _Search(tables, query, allowed, k)
         done[q] = search.run(n_bits, budget)
         work[q] = search.work
         if done[q]:
             for rank, pair in enumerate(sorted(search.pairs)[:k]):
-                distances[q, rank], rows[q, rank] = pair
+                distances[q, rank], positions[q, rank] = pair
 
 
 def multi_index_nearest(
@@ -316,7 +319,7 @@ def multi_index_nearest(
     tables: MultiIndexTables,
     budget: Budget,
     distances: DistanceArray,
-    rows: IdArray,
+    positions: IdArray,
     ties: IdArray,
     work: IdArray,
     done: NDArray[np.uint8],
@@ -327,7 +330,7 @@ def multi_index_nearest(
         done[q] = search.run(8 * queries.shape[1], budget)
         work[q] = search.work
         pairs = sorted(search.pairs) if done[q] else []
-        distances[q], rows[q] = pairs[0] if pairs else (-1, -1)
+        distances[q], positions[q] = pairs[0] if pairs else (-1, -1)
         ties[q] = sum(pair[0] == pairs[0][0] for pair in pairs)
 
 
@@ -353,14 +356,14 @@ class RangeHits:
         counts[:] = [len(pairs) for pairs in self._pairs]
         work[:], done[:] = np.reshape(self._work, (-1, 2)), self._done
 
-    def write(self, distances: DistanceArray, rows: IdArray) -> None:
+    def write(self, distances: DistanceArray, positions: IdArray) -> None:
         every = [pair for pairs in self._pairs for pair in pairs]
         distances[:] = [distance for distance, _ in every]
-        rows[:] = [row for _, row in every]
+        positions[:] = [position for _, position in every]
 
 
 class _Search:
-    """Search of one query; `pairs` are distances and rows that it found."""
+    """Search of one query; `pairs` are distances and positions that it found."""
 
     def __init__(
         self,
@@ -372,7 +375,7 @@ class _Search:
         self._tables, self._k = tables, k
         codes = tables.codes
         self._distances = np.bitwise_count(codes ^ query).sum(axis=1, dtype=np.int64)
-        # Rows that are not allowed count as seen: they are compared and never found.
+        # Codes that are not allowed count as seen: they are compared and never found.
         self._seen = np.zeros(len(codes), np.bool_)
         if allowed is not None:
             self._seen = np.unpackbits(allowed, count=len(codes)) == 0
@@ -425,8 +428,8 @@ class _Search:
         self.work[0] += n
         self.work[1] += candidates
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-            rows = self._tables.rows[number, begin:end]
-            new = rows[~self._seen[rows]]
+            positions = self._tables.positions[number, begin:end]
+            new = positions[~self._seen[positions]]
             self._seen[new] = True
             self.pairs += zip(self._distances[new].tolist(), new.tolist(), strict=True)
         return True

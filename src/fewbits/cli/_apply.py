@@ -54,26 +54,26 @@ def apply(
     id_name = opened.facts.id_column or "id"
     source = "standard input" if changes == "-" else changes
     if changes == "-":
-        groups = [*_groups(sys.stdin.buffer, id_name)]
+        batches = [*_batches(sys.stdin.buffer, id_name)]
     else:
         with Path(changes).open("rb") as lines:
-            groups = [*_groups(lines, id_name)]
+            batches = [*_batches(lines, id_name)]
     counts: Counter[str] = Counter()
     with (
         opened.transaction(timeout=timeout),
         tempfile.TemporaryDirectory() as folder,
     ):
-        for group in groups:
+        for batch in batches:
             try:
-                counts[_VERBS[group.verb]] += _changed(opened, group, Path(folder))
+                counts[_VERBS[batch.verb]] += _changed(opened, batch, Path(folder))
             except FewbitsError as error:
-                raise ArgumentError(f"{source}, {group}: {error}") from error
+                raise ArgumentError(f"{source}, {batch}: {error}") from error
     done = {name: counts[name] for name in _VERBS.values() if name in counts}
     print_change(collection, opened, as_json, **done or {"changed": 0})
 
 
 @dataclass
-class _Group:
+class _Batch:
     """Lines that follow one another and do the same to items that differ."""
 
     verb: str
@@ -87,8 +87,8 @@ class _Group:
         return f"line {last}" if last == self.first else f"lines {self.first} to {last}"
 
 
-def _groups(lines: Iterable[bytes], id_name: str) -> Iterator[_Group]:
-    group: _Group | None = None
+def _batches(lines: Iterable[bytes], id_name: str) -> Iterator[_Batch]:
+    batch: _Batch | None = None
     for number, line in enumerate(lines, 1):
         verb, value = _change(line, number)
         is_row = isinstance(value, dict)
@@ -96,18 +96,18 @@ def _groups(lines: Iterable[bytes], id_name: str) -> Iterator[_Group]:
         # Without an id, each stands for itself: `update` and `upsert` refuse it.
         id = value.get(id_name, (number,)) if is_row else value
         if (
-            group is None
-            or (group.verb, group.columns) != (verb, columns)
-            or id in group.ids
-            or len(group.values) >= _MOST
+            batch is None
+            or (batch.verb, batch.columns) != (verb, columns)
+            or id in batch.ids
+            or len(batch.values) >= _MOST
         ):
-            if group is not None:
-                yield group
-            group = _Group(verb, number, columns)
-        group.values.append(value)
-        group.ids.add(id)
-    if group is not None:
-        yield group
+            if batch is not None:
+                yield batch
+            batch = _Batch(verb, number, columns)
+        batch.values.append(value)
+        batch.ids.add(id)
+    if batch is not None:
+        yield batch
 
 
 def _change(line: bytes, number: int) -> tuple[str, Any]:
@@ -132,16 +132,16 @@ def _change(line: bytes, number: int) -> tuple[str, Any]:
     return verb, value
 
 
-def _changed(collection: "Collection", group: _Group, folder: Path) -> int:
-    if group.verb == "delete":
-        if not group.columns:
-            return collection.delete(group.values)
-        if group.columns != {"filter"}:
+def _changed(collection: "Collection", batch: _Batch, folder: Path) -> int:
+    if batch.verb == "delete":
+        if not batch.columns:
+            return collection.delete(batch.values)
+        if batch.columns != {"filter"}:
             raise ArgumentError('delete takes an id, or {"filter": CONDITION}')
-        return sum(collection.delete(filter=value["filter"]) for value in group.values)
+        return sum(collection.delete(filter=value["filter"]) for value in batch.values)
     # Rows are read as any file of rows is.
     path = folder / "rows.jsonl"
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in group.values)
-    method = getattr(collection, group.verb)
+        file.writelines(json.dumps(row) + "\n" for row in batch.values)
+    method = getattr(collection, batch.verb)
     return int(method(path))

@@ -1,8 +1,10 @@
 """The rows of one version of a collection.
 
-A *row* is the permanent number that the store gave: it breaks ties, and no user sees
-it. A *position* is one in the arrays of a part, where deleted rows are, or in those of
-the collection, which are without them, in the order in which rows were added.
+Three numbers name a row. Its *id* is the user's. Its *row* is the permanent number that
+the store gave: it breaks ties, and is the id that the index knows; no user sees it. A
+*position* is where it stands in the arrays at hand: those of a part, where deleted rows
+are, or those of the collection, which are without them, in the order in which rows were
+added. Kernels count positions.
 """
 
 import threading
@@ -51,6 +53,9 @@ _MASKS = 4  # masks of filters that are kept
 class Rows:
     """Ids, codes, columns and perhaps vectors in the parts of one version of a store.
 
+    Methods named ``..._at`` take rows, masks count positions, and `find`, `rows_of` and
+    `positions_of` lead from ids to rows and from rows to positions.
+
     Parameters
     ----------
     store : Store
@@ -90,7 +95,7 @@ class Rows:
         self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
         self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
-        self._groups: dict[str, NDArray[np.int32]] = {}
+        self._value_numbers: dict[str, NDArray[np.int32]] = {}
         self._tables: dict[str, TableCache] = {}  # by the tokens of parts
         if before is not None:
             tables = dict(before._tables)  # to which other threads may add
@@ -209,13 +214,13 @@ class Rows:
         mask = np.concatenate(pieces).astype(np.bool_) if pieces else None
         return None if mask is None or mask.all() else mask
 
-    def group_numbers(
+    def value_numbers(
         self, name: str, rows: IdArray | None = None
     ) -> NDArray[np.int32]:
-        """Return a number for the value at each position, or of some rows."""
+        """Return the number of the value of a column at each position, or of rows."""
         self.check_column(name)
-        if rows is None and name in self._groups:
-            return self._groups[name]
+        if rows is None and name in self._value_numbers:
+            return self._value_numbers[name]
         import pyarrow as pa
 
         if rows is None:
@@ -230,7 +235,7 @@ class Rows:
                 f"items cannot be grouped by {name!r}, which is {column.type}"
             ) from error
         if rows is None:
-            self._groups[name] = numbers
+            self._value_numbers[name] = numbers
         return numbers
 
     # Some rows.
@@ -415,29 +420,29 @@ class Rows:
     # Search.
 
     def index(self, kind: str) -> Index:
-        """Return an index over the codes, whose ids are the rows."""
+        """Return an index over the codes: its ids are rows, kernels count positions."""
         if kind in self._indexes:
             return self._indexes[kind]
         with self._lock:  # of this object, not of all: others need not wait
             if kind in self._indexes:
                 return self._indexes[kind]
-            segments: list[tuple[Any, ...]] = []
+            chunks: list[tuple[Any, ...]] = []
             for part in self.parts:
                 tables = self._tables.get(part.entry.token)
                 if tables is None and kind != "flat":
                     kept = part.has_derived
                     tables = cached_tables(part.derived) if kept else TableCache()
                     self._tables[part.entry.token] = tables
-                segments.append((part.codes, part.rows, part.live, tables))
-            if not segments:
+                chunks.append((part.codes, part.rows, part.live, tables))
+            if not chunks:
                 none = np.empty((0, self.code_bytes), np.uint8)
-                segments.append((none, range(0), None))
+                chunks.append((none, range(0), None))
             index: Index
             if kind == "flat":
-                index = FlatIndex.from_segments(segments)
+                index = FlatIndex.from_chunks(chunks)
             else:
                 scans = kind == "auto"
-                index = MultiIndexHashing.from_segments(segments, use_scan=scans)
+                index = MultiIndexHashing.from_chunks(chunks, use_scan=scans)
             self._indexes[kind] = index
             return index
 

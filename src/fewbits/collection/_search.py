@@ -227,56 +227,63 @@ class Search:
             codes, k, shortlist=self._shortlist, allowed=mask, **options
         )
 
-    def groups(self, name: str, k: int) -> tuple[NDArray[Any], IdArray]:
-        """Return distances and rows of the best item of each of `k` groups, padded."""
-        numbers, stored = self._rows.group_numbers(name), self._query.stored
+    def nearest_by_group(self, name: str, k: int) -> tuple[NDArray[Any], IdArray]:
+        """Return distances and rows of the nearest item of each of `k` groups, padded.
+
+        A group is the items that have the same value in the column `name`.
+        """
+        groups, stored = self._rows.value_numbers(name), self._query.stored
         if stored is None or not len(stored):
             every = np.arange(len(self._query))
-            return _Groups(self, numbers, self._mask, every, k).best()
+            return _GroupSearch(self, groups, self._mask, every, k).run()
         answers = []
         for query, position in enumerate(self._rows.positions_of(stored).tolist()):
             others = np.ones(len(self._rows), np.bool_)
             if self._mask is not None:
                 others &= self._mask
-            others[position] = False  # each is searched for among the others
-            answers.append(_Groups(self, numbers, others, np.array([query]), k).best())
+            others[position] = False  # a stored item is searched for among the others
+            search = _GroupSearch(self, groups, others, np.array([query]), k)
+            answers.append(search.run())
         distances, rows = zip(*answers, strict=True)
         return np.concatenate(distances), np.concatenate(rows)
 
 
-class _Groups:
-    """Finds the `k` nearest groups of some queries, each by its nearest item."""
+class _GroupSearch:
+    """Finds the `k` nearest groups of some queries, each by its nearest item.
+
+    `groups` has the group at each position, `mask` the positions that may be hits.
+    """
 
     def __init__(
         self,
         search: Search,
-        numbers: NDArray[np.int32],
+        groups: NDArray[np.int32],
         mask: Mask | None,
         queries: IdArray,
         k: int,
     ) -> None:
-        self._search, self._numbers, self._mask = search, numbers, mask
+        self._search, self._groups, self._mask = search, groups, mask
         self._queries, self._k = queries, k
-        sizes = np.bincount(numbers if mask is None else numbers[mask])
-        self._present = np.flatnonzero(sizes)
+        sizes = np.bincount(groups if mask is None else groups[mask])
         self._n_items = max(1, int(sizes.sum()))
-        # There are no more groups than those with items that may be hits.
-        self._goal = min(k, len(self._present))
+        self._n_groups = int(np.count_nonzero(sizes))  # with items that may be hits
+        self._goal = min(k, self._n_groups)
         self._counts = np.zeros(len(queries), np.int64)
         hamming = search.metric == "hamming"
         kind, far = (np.int32, -1) if hamming else (np.float32, np.inf)
         self._distances = np.full((len(queries), k), far, kind)
         self._rows = np.full((len(queries), k), -1, np.int64)
 
-    def best(self) -> tuple[NDArray[Any], IdArray]:
+    def run(self) -> tuple[NDArray[Any], IdArray]:
         left, n_items = self._lacking(np.arange(len(self._queries))), 0
-        if self._search.metric == "hamming":  # first rows do not depend on their number
+        if self._search.metric == "hamming":
+            # The nearest items are the same however many are ranked, so few are first.
             for times in _ITEMS_A_GROUP:
-                if left.size and n_items < len(self._present):
+                if left.size and n_items < self._n_groups:
                     n_items = min(self._n_items, times * self._k)
                     left = self._ranked_anew(left, n_items)
             self._take_other_groups(left, n_items)
-        else:  # answers get better with more
+        else:  # a longer shortlist may bring nearer items
             n_items = _ITEMS_A_GROUP[0] * self._k
             while left.size:
                 left = self._ranked_anew(left, min(self._n_items, n_items))
@@ -292,47 +299,52 @@ class _Groups:
         self._add_groups(queries, n_items, self._mask)
         return self._lacking(queries)
 
-    def _number_of(self, rows: IdArray) -> IdArray:
+    def _groups_of(self, rows: IdArray) -> IdArray:
         positions = self._search._rows.positions_of(np.maximum(rows, 0))
-        last = len(self._numbers) - 1
-        return np.where(rows < 0, -1, self._numbers[np.minimum(positions, last)])
+        last = len(self._groups) - 1
+        return np.where(rows < 0, -1, self._groups[np.minimum(positions, last)])
 
     def _add_groups(self, queries: IdArray, n_items: int, mask: Mask | None) -> None:
+        """Rank `n_items` items of a mask, and add their groups behind those there."""
         for part in spans(len(queries), _HITS // n_items):
-            numbers = self._queries[queries[part]]
-            distances, rows = self._search._ranked(numbers, n_items, mask)
-            query, rank = np.nonzero(_first_of_each(self._number_of(rows)))
-            number = queries[part][query]
-            # Behind the groups that are there.
-            to = self._counts[number] + np.arange(len(number))
-            to -= np.searchsorted(query, query)
-            fits = to < self._goal
-            number, to, at = number[fits], to[fits], (query[fits], rank[fits])
-            self._rows[number, to] = rows[at]
-            self._distances[number, to] = distances[at]
-            np.add.at(self._counts, number, 1)
+            distances, rows = self._search._ranked(
+                self._queries[queries[part]], n_items, mask
+            )
+            query, rank = np.nonzero(_first_of_each(self._groups_of(rows)))
+            of = queries[part][query]
+            place = self._counts[of] + np.arange(len(of))
+            place -= np.searchsorted(query, query)
+            fits = place < self._goal
+            of, place, at = of[fits], place[fits], (query[fits], rank[fits])
+            self._rows[of, place] = rows[at]
+            self._distances[of, place] = distances[at]
+            np.add.at(self._counts, of, 1)
 
     def _take_other_groups(self, queries: IdArray, n_items: int) -> None:
-        """Search without the rows of the groups that are there, again and again."""
+        """Search without the items of the groups that are there, again and again."""
         while queries.size:
-            by_groups: dict[tuple[int, ...], list[int]] = {}
+            alike: dict[tuple[int, ...], list[int]] = {}  # queries by their groups
             for query in queries.tolist():
-                groups = self._number_of(self._rows[query, : self._counts[query]])
-                by_groups.setdefault(tuple(sorted(groups.tolist())), []).append(query)
-            for present, alike in by_groups.items():
-                other = np.ones(int(self._numbers.max()) + 1, np.bool_)
+                groups = self._groups_of(self._rows[query, : self._counts[query]])
+                alike.setdefault(tuple(sorted(groups.tolist())), []).append(query)
+            for present, some in alike.items():
+                other = np.ones(int(self._groups.max()) + 1, np.bool_)
                 other[np.array(present, np.int64)] = False
-                mask = other[self._numbers]
+                mask = other[self._groups]
                 if self._mask is not None:
                     mask &= self._mask
-                self._add_groups(np.array(alike, np.int64), n_items, mask)
+                self._add_groups(np.array(some, np.int64), n_items, mask)
             queries = self._lacking(queries)
 
 
 def others_than(stored: IdArray, rows: IdArray) -> NDArray[np.bool_]:
-    """Return where answers are not the queries themselves: all but one for each."""
+    """Return where answers are not the queries themselves: all but one for each.
+
+    A query that is not among its own answers, behind as many of the same distance,
+    loses the last of them.
+    """
     others: NDArray[np.bool_] = rows != stored[:, None]
-    others[others.all(axis=1), -1] = False  # behind many of the same distance
+    others[others.all(axis=1), -1] = False
     return others
 
 

@@ -273,14 +273,14 @@ class Collection:
             Which other columns of a table stay with the items, None for all; or columns
             beside items that are not a table.
         learner : Learner or str, default=None
-            What learns the encoder, such as ``NeighbourCodes(256)``, or a name of
-            `fewbits.methods`; ITQ when not given.
+            What learns the encoder, such as ``NeighbourCodes(256)``, or a short name
+            (``fewbits methods`` lists them); ITQ when not given.
         encoder : Encoder, Collection, str or Path, default=None
             In place of learning: an encoder, or the collection that has one, whose
             backbone and class codes come along.
         bits : int, default=None
-            Length of the codes; when not given 256 for texts, unless labels are learnt
-            from, and else the learner's own default.
+            Length of the codes; when not given 256 for texts, unless the method learns
+            from labels, and otherwise the learner's default.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
@@ -298,7 +298,7 @@ class Collection:
         types : dict of str to str, or pyarrow.Schema, default=None
             Types of the columns that stay, by the names of Arrow, such as
             ``{"zip": "string", "price": "decimal(10, 2)"}``. Other columns have those
-            of the data; of CSV, of what all of their cells are. Types stay for good.
+            of the data; in CSV, a type that fits every cell. Types stay for good.
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
         skip_unreadable : bool, default=False
@@ -526,8 +526,8 @@ class Collection:
         Parameters
         ----------
         queries : sequence, or array-like of shape (n, n_features), default=None
-            What the collection was made of: texts, images or vectors. The next five say
-            otherwise; exactly one of the six is given.
+            What the collection was made of: texts, images or vectors. Or give one of
+            `texts`, `vectors`, `images`, `ids` and `codes`; exactly one of the six.
         k : int, default=None
             Items for each query: 10, or within a `radius` all there are.
         texts, images : sequence, default=None
@@ -599,7 +599,7 @@ class Collection:
                     "be a group of its own"
                 )
             else:
-                distances, hits = search.groups(group_by, k)
+                distances, hits = search.nearest_by_group(group_by, k)
         far, limit = None, model.facts.novelty_radius
         # The limit is in bits, and holds for the nearest of all items.
         of_all = radius is None and mask is None and search.metric == "hamming"
@@ -722,7 +722,8 @@ class Collection:
             Reject items of unknown classes, such that at most this share of known items
             is rejected.
         max_false_accept_rate : float, default=None
-            In its place: at most this share of the items of new classes is accepted.
+            In place of `max_false_reject_rate`: at most this share of the items of new
+            classes is accepted.
         top : int, default=None
             How many of the most probable classes to add: 3 where probabilities are
             calibrated, and none otherwise. Of items with several labels, how many
@@ -897,7 +898,7 @@ class Collection:
     def features(
         self, items: Items, *, progress: Progress | None = None
     ) -> NDArray[Any]:
-        """Return what the backbone makes of items (n, n_features), or vectors as such.
+        """Return what the backbone makes of items (n, n_features); vectors as they are.
 
         Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
         the user's cache folder, see `fewbits.backbones.features`.
@@ -930,7 +931,8 @@ class Collection:
 skip_unreadable, progress
             As of `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
-            get null, with a warning. Without a column of ids they are numbers,
+            get null, with a warning, and others are left out with one; items and labels
+            are required. Without a column of ids they are numbers,
             which continue from the largest.
         timeout : float, default=None
             Seconds to wait while another process writes to the folder; None waits as
@@ -976,8 +978,7 @@ skip_unreadable, progress
     ) -> int:
         """Add items, in place of those with the same ids; return how many.
 
-        Parameters and errors are those of `add`, but that ids are required, and all
-        columns: null would replace what is there.
+        As `add`, but ids and all columns are required: null would overwrite values.
         """
         source = self._read(
             data,
@@ -1004,7 +1005,7 @@ skip_unreadable, progress
     ) -> int:
         """Change columns of items, whose codes and order stay; return how many.
 
-        A column that the collection has not is added to it, null for all other items;
+        A column that the collection lacks is added to it, null for all other items;
         one that is null in all rows takes the type of its first values.
 
         Parameters
@@ -1246,7 +1247,7 @@ skip_unreadable, progress
     def tag(self, name: str, version: int | None = None) -> int:
         """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        Names are kept in the folder, by a commit of its own, which changes no rows.
+        Naming is a commit of its own and changes no rows.
 
         Parameters
         ----------
@@ -1258,8 +1259,8 @@ skip_unreadable, progress
         Returns
         -------
         int
-            The version that has the name. The newest one gets the number of the commit
-            that names it.
+            The version that has the name. Naming is a commit: where the newest version
+            is named, this is the one that the commit makes, of the same rows.
 
         Raises
         ------
@@ -1289,7 +1290,7 @@ skip_unreadable, progress
                 )
             self._check_there(number)
             if number == writer.manifest.number:
-                number += 1
+                number += 1  # that of this commit, which has the same rows
             writer.tag({**tags, name: number})
         return number
 
@@ -1331,7 +1332,7 @@ skip_unreadable, progress
         return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
-        """Take over what other handles and processes have changed; return if anything.
+        """Take over changes of other handles and processes; return whether any came.
 
         A version that can only be read stays what it is.
         """
@@ -1357,10 +1358,10 @@ skip_unreadable, progress
         """Remove deleted rows, merge segments, and write tables for searching.
 
         Deleted rows leave the disk, and segments become as few as may be. This happens
-        by itself while rows come and go, so that a folder is at most twice what lives
-        in it, and in versions that have names. Then tables of multi-index hashing are
-        written where they find neighbours faster, unless the index is ``"flat"``, and
-        remains of a save that was killed are removed. `timeout` is as of `add`.
+        by itself while rows come and go, so that a folder is at most twice its live
+        rows and those of versions that have names. Then tables of multi-index hashing
+        are written where they find neighbours faster, unless the index is ``"flat"``,
+        and remains of a save that was killed are removed. `timeout` is as of `add`.
         """
         with self._alone():
             store = self._version.filled.store
@@ -1640,27 +1641,21 @@ skip_unreadable, progress
     def _append(
         self,
         source: Input,
-        how: Literal["add", "upsert", "missing"],
+        how: Literal["add", "upsert", "add_missing"],
         timeout: float | None,
         progress: Progress | None,
         chosen: Mapping[str, str] | None = None,
     ) -> int:
-        """Add rows; "missing" leaves out those whose ids are there.
+        """Add rows; "add_missing" leaves out those whose ids are there.
 
         What is `chosen` holds of the first rows, and must hold of those that are there.
         """
         chosen = dict(chosen or {})
         with self._change():
-            while self._version.rows is None:  # the first say what columns there are
-                model = self._version.model
-                model, table = first_rows(model, source, chosen, progress)
-                try:
-                    self._replace(model, [table], self._folder)
-                except _StaleError:  # others were first
-                    self.refresh()
-                else:
-                    return int(table.num_rows)
-            model, rows = self._version.model, self._version.rows
+            n_first = self._add_first(source, chosen, progress)
+            if n_first is not None:
+                return n_first
+            model, rows = self._version.model, self._version.filled
             check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
                 how == "upsert" or rows.has_text_ids or model.facts.id_column
@@ -1669,7 +1664,8 @@ skip_unreadable, progress
                     "give the ids of the rows, by id= or ids= (on the command line by "
                     "--id)"
                 )
-            if how == "missing" and source.ids is not None:  # others are not encoded
+            if how == "add_missing" and source.ids is not None:
+                # Only the others are encoded.
                 keys = id_column(source.ids, rows.has_text_ids)
                 there = (self._writer or rows).holds(keys)
                 source = source.take(np.flatnonzero(~there))
@@ -1688,10 +1684,24 @@ skip_unreadable, progress
                 table = aligned(table, typed, id_name=source.id, required=required)
                 if typed != schema:  # a column of nulls has values now
                     writer.rewrite(partial(retyped, schema=typed), schema=typed)
-                if how == "missing" and ID in table.column_names:
+                if how == "add_missing" and ID in table.column_names:
                     table = filtered(table, ~writer.holds(one_chunk(table[ID])))
                 (writer.upsert if how == "upsert" else writer.append)(table)
         return int(table.num_rows)
+
+    def _add_first(
+        self, source: Input, chosen: Mapping[str, str], progress: Progress | None
+    ) -> int | None:
+        """Add the first rows, which say what columns there are; None where some are."""
+        while self._version.rows is None:
+            model, table = first_rows(self._version.model, source, chosen, progress)
+            try:
+                self._replace(model, [table], self._folder)
+            except _StaleError:  # another process has added the first
+                self.refresh()
+            else:
+                return int(table.num_rows)
+        return None
 
     def _replace(
         self,
@@ -1702,11 +1712,9 @@ skip_unreadable, progress
         overwrite: bool = False,
         before: Rows | None = None,
     ) -> None:
-        """Put a model and rows in the place of what there is, in one step.
+        """Make a model and rows, in a folder or in memory, what this handle has.
 
-        `create` and `save` write another folder so; `reencode`, `prefix` and the first
-        rows that come replace what this handle has. Numbers that `before` gave as ids
-        are not given again.
+        Ids that the store of `before` gave are not given again.
         """
         import pyarrow as pa
 
@@ -1716,7 +1724,7 @@ skip_unreadable, progress
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
-            # Others cannot write now: what they have written before must not be lost.
+            # Nobody else writes now; what others wrote before must not be lost.
             if in_place and version.state != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
@@ -1797,6 +1805,7 @@ skip_unreadable, progress
             store = self._version.filled.store
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
+                # Equal where nothing changed: then no version is made.
                 if writer.commit() != self.version:
                     self._take_over(writer)
 

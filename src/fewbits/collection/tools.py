@@ -25,7 +25,6 @@ __all__ = [
     "check_target",
     "disk_bytes",
     "file_names",
-    "group_numbers",
     "mask",
     "parse_id",
     "positions_of",
@@ -33,6 +32,7 @@ __all__ = [
     "read_queries",
     "take",
     "unused_files",
+    "value_numbers",
     "vectors_at",
     "warm",
     "with_facts",
@@ -110,7 +110,7 @@ def add_missing(
     check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
     options = {"keep_vectors": keep_vectors, "index": index}
     chosen = {name: value for name, value in options.items() if value is not None}
-    return collection._append(items, "missing", timeout, progress, chosen)
+    return collection._append(items, "add_missing", timeout, progress, chosen)
 
 
 def parse_id(collection: Collection, text: str) -> Any:
@@ -269,13 +269,13 @@ def vectors_at(collection: Collection, positions: IdArray) -> NDArray[Any] | Non
     return rows.vectors_at(rows.row_numbers[positions])
 
 
-def group_numbers(
+def value_numbers(
     collection: Collection, name: str, positions: IdArray
 ) -> NDArray[np.int32]:
-    """Return a number for the value of a column at some positions; null is one.
+    """Return the number of the value of a column at some positions; null has one, too.
 
     From 0 on by first appearance. Raises ArgumentError where there is no such column,
     or its values cannot be compared.
     """
     rows = collection._version.filled
-    return rows.group_numbers(name, rows.row_numbers[positions])
+    return rows.value_numbers(name, rows.row_numbers[positions])

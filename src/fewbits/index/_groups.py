@@ -10,8 +10,8 @@ from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_words
 from fewbits.errors import ArgumentError
+from fewbits.index._chunk import Mask
 from fewbits.index._pairs import near_pairs
-from fewbits.index._segment import Mask
 
 _BLOCK = 1 << 16  # pairs that are joined at a time
 
@@ -42,7 +42,7 @@ class Groups:
 
     @classmethod
     def of_pairs(cls, pairs: IdArray) -> "Groups":
-        """Return the groups that pairs of ids or rows, (n_pairs, 2), connect."""
+        """Return the groups that pairs of ids or positions, (n_pairs, 2), connect."""
         numbers, positions = np.unique(pairs, return_inverse=True)
         sets = _Sets(len(numbers))
         sets.join(*positions.reshape(-1, 2).T)

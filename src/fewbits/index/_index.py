@@ -19,6 +19,7 @@ from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits._warnings import warn_user
 from fewbits.codes import Neighbours, RangeSearchResult, as_codes
 from fewbits.errors import ArgumentError, ArtefactError, CodeError, FewbitsError
+from fewbits.index._chunk import Chunk, Mask, new_ids, rising, whole_ids
 from fewbits.index._files import read_index, write_index
 from fewbits.index._groups import Confirm, Groups, near_groups
 from fewbits.index._pairs import Pairs, near_pairs, ordered_pairs
@@ -33,7 +34,6 @@ from fewbits.index._rerank import (
     exact,
     usable_offsets,
 )
-from fewbits.index._segment import Mask, Segment, new_ids, rising, whole_ids
 from fewbits.index._vectors import Corrections, Int8Vectors, VectorParts
 
 Bits = NDArray[np.uint8]  # a mask, one bit a code, most significant first
@@ -41,8 +41,8 @@ Bits = NDArray[np.uint8]  # a mask, one bit a code, most significant first
 AnyIndex = TypeVar("AnyIndex", bound="Index")
 
 _FIRST, _HITS = 16, 1 << 20  # queries of a stream at first, and hits of a block
-_PLACE_BITS = 44  # that number the codes of all segments; distances have 17
-_SMALL = 1 << 16  # codes: up to here a segment grows, beyond it a new one begins
+_PLACE_BITS = 44  # that number the codes of all chunks; distances have 17
+_SMALL = 1 << 16  # codes: up to here a chunk grows, beyond it a new one begins
 _FROZEN = (
     "a frozen index does not change: copy.copy(index) can be added to and removed from"
 )
@@ -53,7 +53,7 @@ class Index(ABC):
 
     Every index gives the answers of `FlatIndex`, ordered by (distance, id), and differs
     in how long it takes. A subclass implements `_topk` and `_within`, which search one
-    segment, and `_configure`, which keeps its parameters in slots of their names; see
+    chunk, and `_configure`, which keeps its parameters in slots of their names; see
     "Adding an index" in CONTRIBUTING.
 
     Parameters
@@ -81,22 +81,22 @@ class Index(ABC):
 
     __slots__ = (
         "__weakref__",
+        "_chunks",
         "_frozen",
         "_live_bits",
         "_n_live",
         "_room",
-        "_segments",
         "_starts",
     )
     _frozen: bool
     #: One or more; the ids of each are larger than all of those before. Positions count
-    #: through all segments, so that (distance, position) orders as (distance, id) does.
-    _segments: tuple[Segment, ...]
+    #: through all chunks, so that (distance, position) orders as (distance, id) does.
+    _chunks: tuple[Chunk, ...]
     _starts: list[int]
     _live_bits: list[Bits | None]
     _n_live: int
-    #: Arrays of codes and ids that the last segment is the beginning of, if it may grow
-    #: there. They belong to no other index; what a segment holds stays.
+    #: Arrays of codes and ids that the last chunk is the beginning of, if it may grow
+    #: there. They belong to no other index; what a chunk holds stays.
     _room: tuple[CodeArray, IdArray] | None
 
     def __init__(self, codes: CodeArray, ids: ArrayLike | None = None) -> None:
@@ -109,26 +109,24 @@ class Index(ABC):
                 "transform), which takes an eighth of the room"
             )
         self._room, self._frozen = None, False
-        self._hold((Segment.of(codes, new_ids(ids, len(codes), -1)),))
+        self._hold((Chunk.of(codes, new_ids(ids, len(codes), -1)),))
 
     @abstractmethod
     def _configure(self) -> None:
         """Check the parameters of the subclass, and set the slots of their names."""
 
     @classmethod
-    def from_segments(
-        cls, segments: Iterable[tuple[Any, ...]], **settings: Any
-    ) -> Self:
-        """Return an index over several runs of codes that are not copied.
+    def from_chunks(cls, chunks: Iterable[tuple[Any, ...]], **settings: Any) -> Self:
+        """Return an index over several chunks of codes, which are not copied.
 
         Parameters
         ----------
-        segments : iterable of (codes, ids, live) or (codes, ids, live, tables)
+        chunks : iterable of (codes, ids, live) or (codes, ids, live, tables)
             Packed codes (n, n_bytes) of one width and their ids (n,), int64 or a range,
-            which rise from one to the next through all segments; and a mask (n,) over
+            which rise from one to the next through all chunks; and a mask (n,) over
             those that can be found, None for all. Perhaps a
             `fewbits.index.table_files.TableCache` with the tables of the codes. One
-            segment at least.
+            chunk at least.
         **settings
             Further parameters of the index.
 
@@ -142,11 +140,11 @@ class Index(ABC):
         >>> from fewbits.index import FlatIndex
         >>> codes, ids = np.array([[0], [7]], np.uint8), np.array([3, 4])
         >>> parts = [(codes, ids, np.array([False, True])), (codes, ids + 2, None)]
-        >>> index = FlatIndex.from_segments(parts)
+        >>> index = FlatIndex.from_chunks(parts)
         >>> index.search(codes[:1], k=2)
         Neighbours(distances=array([[0, 3]], dtype=int32), ids=array([[5, 4]]))
         """
-        return _made(cls, tuple(Segment(*part) for part in segments), settings)
+        return _made(cls, tuple(Chunk(*part) for part in chunks), settings)
 
     # What it holds
 
@@ -160,13 +158,13 @@ class Index(ABC):
     @property
     def codes(self) -> CodeArray:
         """The codes in the order given, read-only."""
-        parts = [segment.inserted()[0] for segment in self._segments]
+        parts = [chunk.inserted()[0] for chunk in self._chunks]
         return parts[0].view() if len(parts) == 1 else read_only(np.concatenate(parts))
 
     @property
     def ids(self) -> IdArray:
         """The ids in the order given, read-only."""
-        parts = [segment.inserted()[1] for segment in self._segments]
+        parts = [chunk.inserted()[1] for chunk in self._chunks]
         return parts[0].view() if len(parts) == 1 else read_only(np.concatenate(parts))
 
     @property
@@ -200,7 +198,7 @@ class Index(ABC):
         (4, 2)
         """
         if not self.is_frozen:
-            self._hold(tuple(segment.frozen() for segment in self._segments))
+            self._hold(tuple(chunk.frozen() for chunk in self._chunks))
             self._room, self._frozen = None, True
         return self
 
@@ -227,7 +225,7 @@ class Index(ABC):
         if self.is_frozen:
             raise ArgumentError(_FROZEN)
         codes = self._checked(codes, "codes")
-        new = new_ids(ids, len(codes), self._segments[-1].last_id)
+        new = new_ids(ids, len(codes), self._chunks[-1].last_id)
         known = new[self._find(new)[1]]
         if known.size:
             raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
@@ -238,7 +236,7 @@ class Index(ABC):
     def remove(self, ids: ArrayLike) -> Self:
         """Remove codes by their ids; those after them move up.
 
-        Codes are marked first, and their memory is free once half a segment is gone.
+        Codes are marked first, and their memory is free once half a chunk is gone.
 
         Raises
         ------
@@ -252,8 +250,8 @@ class Index(ABC):
         check_no_mask(np.asarray(ids), len(self), "ids to remove")
         positions = self._positions_of(gone, "ids to remove")
         parts = []
-        for segment, _, local in self._split(positions):
-            parts.append(segment.without(local) if local.size else segment)
+        for chunk, _, local in self._split(positions):
+            parts.append(chunk.without(local) if local.size else chunk)
         self._hold(tuple(part for part in parts if len(part)) or (parts[0],))
         return self
 
@@ -261,20 +259,20 @@ class Index(ABC):
 
     @abstractmethod
     def _topk(
-        self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None
+        self, chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
     ) -> tuple[DistanceArray, IdArray]:
-        """Find the `k` nearest codes of a segment that a mask of bits allows.
+        """Find the `k` nearest codes of a chunk that a mask of bits allows.
 
-        `k` is 1 to ``len(segment)``. Returns distances and positions, -1 where fewer
+        `k` is 1 to ``len(chunk)``. Returns distances and positions, -1 where fewer
         are allowed; equal distances are ordered by position. Tables that are made of a
-        segment once are kept by ``segment.tables``.
+        chunk once are kept by ``chunk.tables``.
         """
 
     @abstractmethod
     def _within(
-        self, segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
+        self, chunk: Chunk, queries: CodeArray, radius: int, mask: Bits | None
     ) -> RangeSearchResult:
-        """Find all codes of a segment within a radius that a mask of bits allows.
+        """Find all codes of a chunk within a radius that a mask of bits allows.
 
         `radius` is at most the number of bits. Returns positions in place of ids,
         ordered by (distance, position) for each query.
@@ -317,9 +315,7 @@ class Index(ABC):
         if width < k:
             check_padding(len(queries), k, width)
         if len(bits) == 1 and width:
-            distances, positions = self._topk(
-                self._segments[0], queries, width, bits[0]
-            )
+            distances, positions = self._topk(self._chunks[0], queries, width, bits[0])
         else:
             distances, positions = self._nearest(queries, width, bits)
         ids = self._ids_at(positions)
@@ -349,8 +345,8 @@ class Index(ABC):
         radius = min(radius, 8 * self._width)
         bits = self._live_bits if allowed is None else self._bits(allowed)
         hits = [
-            self._within(segment, queries, radius, mask)
-            for segment, mask in zip(self._segments, bits, strict=True)
+            self._within(chunk, queries, radius, mask)
+            for chunk, mask in zip(self._chunks, bits, strict=True)
         ]
         if len(hits) == 1:
             ids = self._ids_at(hits[0].ids)
@@ -358,9 +354,9 @@ class Index(ABC):
         counts = [np.diff(near.offsets) for near in hits]
         query = np.concatenate([np.repeat(np.arange(len(n)), n) for n in counts])
         distances = np.concatenate([near.distances for near in hits])
-        pairs = zip(self._segments, hits, strict=True)
-        ids = np.concatenate([segment.ids_at(near.ids) for segment, near in pairs])
-        # Stable, and the ids of a segment come after those of the ones before.
+        pairs = zip(self._chunks, hits, strict=True)
+        ids = np.concatenate([chunk.ids_at(near.ids) for chunk, near in pairs])
+        # Stable, and the ids of a chunk come after those of the ones before.
         order = np.lexsort((distances, query))
         offsets = np.concatenate([[0], np.cumsum(sum(counts))])
         return RangeSearchResult(offsets, distances[order], ids[order])
@@ -561,14 +557,14 @@ class Index(ABC):
             codes, numbers = self._codes_at(positions)
             distances = asymmetric(floats, codes, numbers)
             if isinstance(offsets, Corrections):
-                offsets.apply(distances, floats, self._insertion_numbers(positions))
+                offsets.apply(distances, floats, self._caller_positions(positions))
             elif offsets is not None:
                 add_offsets(distances, offsets, codes, numbers)
             distances, positions = best(
                 distances, positions, k if pair is None else last
             )
         if pair is not None:
-            distances = exact(*pair, self._insertion_numbers(positions), metric)
+            distances = exact(*pair, self._caller_positions(positions), metric)
             distances, positions = best(distances, positions, k)
         ids = pad(self._ids_at(positions), k)
         return RerankedNeighbours(pad(distances, k, np.inf), ids)
@@ -584,11 +580,11 @@ class Index(ABC):
         raise AttributeError(f"{name} cannot be deleted")
 
     def __copy__(self) -> Self:
-        return _made(type(self), self._segments, self._settings())
+        return _made(type(self), self._chunks, self._settings())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        segments = (Segment.of(np.array(self.codes), np.array(self.ids)),)
-        return _made(type(self), segments, self._settings())
+        chunks = (Chunk.of(np.array(self.codes), np.array(self.ids)),)
+        return _made(type(self), chunks, self._settings())
 
     def __reduce__(self) -> tuple[Any, ...]:
         codes, ids = np.array(self.codes), np.array(self.ids)
@@ -649,30 +645,30 @@ class Index(ABC):
                 f"{path} holds an index of kind {kind!r}, not {cls.__name__}"
             )
         try:
-            segments = (Segment.of(codes, new_ids(ids, len(codes), -1)),)
-            index: Self = _made(kinds[kind], segments, settings)
+            chunks = (Chunk.of(codes, new_ids(ids, len(codes), -1)),)
+            index: Self = _made(kinds[kind], chunks, settings)
         except (FewbitsError, TypeError) as error:
             raise ArtefactError(f"{path} holds no index: {error}") from error
         return index
 
-    # How segments are searched as one
+    # How chunks are searched as one
 
-    def _hold(self, segments: tuple[Segment, ...]) -> None:
-        self._segments = segments
-        self._starts = [0, *accumulate(map(len, segments[:-1]))]
-        self._live_bits = [segment.live_bits for segment in segments]
-        self._n_live = sum(segment.n_live for segment in segments)
+    def _hold(self, chunks: tuple[Chunk, ...]) -> None:
+        self._chunks = chunks
+        self._starts = [0, *accumulate(map(len, chunks[:-1]))]
+        self._live_bits = [chunk.live_bits for chunk in chunks]
+        self._n_live = sum(chunk.n_live for chunk in chunks)
 
     @property
     def _width(self) -> int:
-        return int(self._segments[0].codes.shape[1])
+        return int(self._chunks[0].codes.shape[1])
 
     def _settings(self) -> dict[str, Any]:
         """Return the parameters of a subclass, which its slots hold."""
         return {name: getattr(self, name) for name in type(self).__slots__}
 
     def _checked(self, codes: CodeArray, name: str) -> CodeArray:
-        width = self._segments[0].codes.shape[1]
+        width = self._chunks[0].codes.shape[1]
         if (
             type(codes) is np.ndarray
             and codes.dtype == np.uint8
@@ -691,14 +687,12 @@ class Index(ABC):
     def _nearest(
         self, queries: CodeArray, k: int, bits: Sequence[Bits | None]
     ) -> tuple[DistanceArray, IdArray]:
-        """Return the distances and positions of the `k` nearest of all segments."""
+        """Return the distances and positions of the `k` nearest of all chunks."""
         keys = []
-        for segment, start, mask in zip(
-            self._segments, self._starts, bits, strict=True
-        ):
-            if len(segment) and k:
-                near, at = self._topk(segment, queries, min(k, len(segment)), mask)
-                if len(self._segments) == 1:
+        for chunk, start, mask in zip(self._chunks, self._starts, bits, strict=True):
+            if len(chunk) and k:
+                near, at = self._topk(chunk, queries, min(k, len(chunk)), mask)
+                if len(self._chunks) == 1:
                     return near, at
                 # One number that sorts by (distance, position); -1 and -1 come last.
                 keys.append((near.astype(np.int64) << _PLACE_BITS) + (at + start))
@@ -715,16 +709,16 @@ class Index(ABC):
         return distances, positions
 
     def _masks(self, allowed: ArrayLike | None) -> list[Mask | None]:
-        """Return which positions of each segment may be found, None for all."""
-        segments = self._segments
+        """Return which positions of each chunk may be found, None for all."""
+        chunks = self._chunks
         if allowed is None:
-            return [segment.live for segment in segments]
+            return [chunk.live for chunk in chunks]
         chosen = as_allowed(allowed, len(self))
         if chosen.dtype == np.bool_:
-            ends = list(accumulate(segment.n_live for segment in segments))
+            ends = list(accumulate(chunk.n_live for chunk in chunks))
             masks = np.split(chosen, ends[:-1])
-            return [s.mask_of(m) for s, m in zip(segments, masks, strict=True)]
-        mask = np.zeros(sum(map(len, segments)), np.bool_)
+            return [s.mask_of(m) for s, m in zip(chunks, masks, strict=True)]
+        mask = np.zeros(sum(map(len, chunks)), np.bool_)
         mask[self._positions_of(whole_ids(chosen, "allowed"), "allowed")] = True
         return [*np.split(mask, self._starts[1:])]
 
@@ -735,8 +729,8 @@ class Index(ABC):
     def _find(self, ids: IdArray) -> tuple[IdArray, Mask]:
         """Return the position of each id, and whether it is there."""
         positions, is_held = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
-        for segment, start in zip(self._segments, self._starts, strict=True):
-            local, here = segment.find(ids)
+        for chunk, start in zip(self._chunks, self._starts, strict=True):
+            local, here = chunk.find(ids)
             positions = np.where(here, local + start, positions)
             is_held = is_held | here
         return positions, is_held
@@ -751,41 +745,41 @@ class Index(ABC):
             )
         return positions
 
-    def _split(self, positions: IdArray) -> Iterator[tuple[Segment, Mask, IdArray]]:
-        """Yield each segment, which of the positions lie in it, and where there."""
-        for segment, start in zip(self._segments, self._starts, strict=True):
-            inside = (positions >= start) & (positions < start + len(segment))
-            yield segment, inside, positions[inside] - start
+    def _split(self, positions: IdArray) -> Iterator[tuple[Chunk, Mask, IdArray]]:
+        """Yield each chunk, which of the positions lie in it, and where there."""
+        for chunk, start in zip(self._chunks, self._starts, strict=True):
+            inside = (positions >= start) & (positions < start + len(chunk))
+            yield chunk, inside, positions[inside] - start
 
     def _ids_at(self, positions: IdArray) -> IdArray:
         """Return the ids at positions; -1 stays."""
-        if len(self._segments) == 1:
-            (segment,) = self._segments
-            if segment.first_id == 0:
+        if len(self._chunks) == 1:
+            (chunk,) = self._chunks
+            if chunk.first_id == 0:
                 return positions
-            return np.where(positions < 0, -1, segment.ids_at(positions))
+            return np.where(positions < 0, -1, chunk.ids_at(positions))
         ids = np.full(positions.shape, -1, np.int64)
-        for segment, inside, local in self._split(positions):
-            ids[inside] = segment.ids_at(local)
+        for chunk, inside, local in self._split(positions):
+            ids[inside] = chunk.ids_at(local)
         return ids
 
-    def _insertion_numbers(self, positions: IdArray) -> IdArray:
-        """Return where in the order given the codes at positions are; -1 stays."""
-        if len(self._segments) == 1:
-            return self._segments[0].insertion_numbers(positions)
+    def _caller_positions(self, positions: IdArray) -> IdArray:
+        """Return where codes at positions are in a caller's arrays; -1 stays."""
+        if len(self._chunks) == 1:
+            return self._chunks[0].caller_positions(positions)
         numbers, before = np.full(positions.shape, -1, np.int64), 0
-        for segment, inside, local in self._split(positions):
-            numbers[inside] = segment.insertion_numbers(local) + before
-            before += segment.n_live
+        for chunk, inside, local in self._split(positions):
+            numbers[inside] = chunk.caller_positions(local) + before
+            before += chunk.n_live
         return numbers
 
     def _codes_at(self, positions: IdArray) -> tuple[CodeArray, IdArray]:
         """Return codes, and where among them the codes at positions are; -1 stays."""
-        if len(self._segments) == 1:
-            return self._segments[0].codes, positions
+        if len(self._chunks) == 1:
+            return self._chunks[0].codes, positions
         codes = np.zeros((positions.size, self._width), np.uint8)
-        for segment, inside, local in self._split(positions.ravel()):
-            codes[inside] = segment.codes[local]
+        for chunk, inside, local in self._split(positions.ravel()):
+            codes[inside] = chunk.codes[local]
         numbers = np.arange(positions.size).reshape(positions.shape)
         return codes, np.where(positions < 0, -1, numbers)
 
@@ -793,29 +787,29 @@ class Index(ABC):
         self, masks: Sequence[Mask | None]
     ) -> tuple[CodeArray, Mask | None]:
         """Return all codes in one array, and one mask; None for all."""
-        if len(self._segments) == 1:
-            return self._segments[0].codes, masks[0]
-        codes = np.concatenate([segment.codes for segment in self._segments])
+        if len(self._chunks) == 1:
+            return self._chunks[0].codes, masks[0]
+        codes = np.concatenate([chunk.codes for chunk in self._chunks])
         if all(mask is None for mask in masks):
             return codes, None
         whole = [
-            np.ones(len(segment), np.bool_) if mask is None else mask
-            for segment, mask in zip(self._segments, masks, strict=True)
+            np.ones(len(chunk), np.bool_) if mask is None else mask
+            for chunk, mask in zip(self._chunks, masks, strict=True)
         ]
         return codes, np.concatenate(whole)
 
     # How it grows
 
     def _append(self, codes: CodeArray, ids: IdArray) -> None:
-        lowest, parts = int(ids.min()), list(self._segments)
+        lowest, parts = int(ids.min()), list(self._chunks)
         last = parts[-1]
         follow = not len(last) or int(last.ids[-1]) < lowest
         if follow and len(last) > _SMALL:
-            parts.append(Segment.of(codes.copy(), ids.copy()))
+            parts.append(Chunk.of(codes.copy(), ids.copy()))
         elif follow and last.insertion is None and rising(ids):
             parts[-1] = self._grown(last, codes, ids)
         else:
-            # Segments with ids that are larger than a new one are joined with it.
+            # Chunks with ids that are larger than a new one are joined with it.
             later = [parts.pop()]
             while parts and len(parts[-1]) and int(parts[-1].ids[-1]) > lowest:
                 later.insert(0, parts.pop())
@@ -826,8 +820,8 @@ class Index(ABC):
             parts[-2:] = [_joined(parts[-2:])]
         self._hold(tuple(parts))
 
-    def _grown(self, last: Segment, codes: CodeArray, ids: IdArray) -> Segment:
-        """Append to the last segment; while there is room, nothing is copied."""
+    def _grown(self, last: Chunk, codes: CodeArray, ids: IdArray) -> Chunk:
+        """Append to the last chunk; while there is room, nothing is copied."""
         start, size = len(last), len(last) + len(ids)
         room = self._room
         base = getattr(last.ids, "base", None)  # a range has none
@@ -844,7 +838,7 @@ class Index(ABC):
         live = None
         if last.live is not None:
             live = np.append(last.live, np.ones(len(ids), np.bool_))
-        return Segment(room[0][:size], room[1][:size], live)
+        return Chunk(room[0][:size], room[1][:size], live)
 
 
 @final
@@ -874,33 +868,33 @@ class FlatIndex(Index):
         """Take no parameters."""
 
     def _topk(
-        self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None
+        self, chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
     ) -> tuple[DistanceArray, IdArray]:
-        return scan_nearest(segment, queries, k, mask)
+        return scan_nearest(chunk, queries, k, mask)
 
     def _within(
-        self, segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
+        self, chunk: Chunk, queries: CodeArray, radius: int, mask: Bits | None
     ) -> RangeSearchResult:
-        return scan_within(segment, queries, radius, mask)
+        return scan_within(chunk, queries, radius, mask)
 
 
 def scan_nearest(
-    segment: Segment, queries: CodeArray, k: int, mask: Bits | None
+    chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
 ) -> tuple[DistanceArray, IdArray]:
-    """Compare queries with every code of a segment, as `Index._topk` says."""
+    """Compare queries with every code of a chunk, as `Index._topk` says."""
     distances = np.empty((len(queries), k), np.int32)
     positions = np.empty((len(queries), k), np.int64)
     threads = _kernels.num_threads()
-    _kernels.hamming_topk(queries, segment.codes, mask, distances, positions, threads)
+    _kernels.hamming_topk(queries, chunk.codes, mask, distances, positions, threads)
     return distances, positions
 
 
 def scan_within(
-    segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
+    chunk: Chunk, queries: CodeArray, radius: int, mask: Bits | None
 ) -> RangeSearchResult:
-    """Compare queries with every code of a segment, as `Index._within` says."""
+    """Compare queries with every code of a chunk, as `Index._within` says."""
     threads = _kernels.num_threads()
-    hits = _kernels.HammingHits(queries, segment.codes, radius, mask, threads)
+    hits = _kernels.HammingHits(queries, chunk.codes, radius, mask, threads)
     offsets = np.zeros(len(queries) + 1, np.int64)
     hits.counts(offsets[1:])
     np.cumsum(offsets, out=offsets)
@@ -953,23 +947,23 @@ def stream_range_search(
 
 
 def _joined(
-    parts: Sequence[Segment], more: tuple[CodeArray, IdArray] | None = None
-) -> Segment:
-    """Return segments and more codes and ids as one, without what is removed."""
+    parts: Sequence[Chunk], more: tuple[CodeArray, IdArray] | None = None
+) -> Chunk:
+    """Return chunks and more codes and ids as one, without what is removed."""
     pieces = [part.inserted() for part in parts]
     if more is not None:
         pieces.append(more)
     codes, ids = zip(*pieces, strict=True)
-    return Segment.of(np.concatenate(codes), np.concatenate(ids))
+    return Chunk.of(np.concatenate(codes), np.concatenate(ids))
 
 
 def _made(
-    kind: type[AnyIndex], segments: tuple[Segment, ...], settings: dict[str, Any]
+    kind: type[AnyIndex], chunks: tuple[Chunk, ...], settings: dict[str, Any]
 ) -> AnyIndex:
-    """Return an index of a kind and its settings over segments."""
+    """Return an index of a kind and its settings over chunks."""
     index: AnyIndex = object.__new__(kind)
     index._room, index._frozen = None, False
-    index._hold(segments)
+    index._hold(chunks)
     index._configure(**settings)
     return index
 
@@ -981,5 +975,5 @@ def _unpickled(
     settings: dict[str, Any],
     frozen: bool,
 ) -> AnyIndex:
-    index = _made(kind, (Segment.of(codes, ids),), settings)
+    index = _made(kind, (Chunk.of(codes, ids),), settings)
     return index.freeze() if frozen else index

@@ -11,8 +11,8 @@ from fewbits._checks import whole_number
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import RangeSearchResult
 from fewbits.errors import ArgumentError
+from fewbits.index._chunk import Chunk
 from fewbits.index._index import Bits, Index, scan_nearest, scan_within
-from fewbits.index._segment import Segment
 from fewbits.index._tables import (
     MAX_LENGTH,
     MAX_ROWS,
@@ -97,11 +97,11 @@ class MultiIndexHashing(Index):
         self.n_substrings, self.use_scan = n_substrings, bool(use_scan)
 
     def _topk(
-        self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None
+        self, chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
     ) -> tuple[DistanceArray, IdArray]:
-        chance = self._chance(segment, queries, mask, nearest=True)
+        chance = self._chance(chunk, queries, mask, nearest=True)
         if chance is None:
-            return scan_nearest(segment, queries, k, mask)
+            return scan_nearest(chunk, queries, k, mask)
         lazy, price = chance
         shape, kind = (len(queries), k), _kind_of(k)
         distances, positions = np.empty(shape, np.int32), np.empty(shape, np.int64)
@@ -109,7 +109,7 @@ class MultiIndexHashing(Index):
 
         def scan(numbers: IdArray) -> None:
             distances[numbers], positions[numbers] = scan_nearest(
-                segment, queries[numbers], k, mask
+                chunk, queries[numbers], k, mask
             )
 
         def look_up(
@@ -146,18 +146,18 @@ class MultiIndexHashing(Index):
             radius = lazy.radii.get(kind, 8 * queries.shape[1])
             rest = self._looked_up(lazy, price, rest, kind, radius, look_up)
             if len(rest) == len(queries):
-                distances, positions = scan_nearest(segment, queries, k, mask)
+                distances, positions = scan_nearest(chunk, queries, k, mask)
             elif rest.size:
                 scan(rest)
             lazy.radii[kind] = _median_distance(distances, queries.shape[1])
         return distances, positions
 
     def _within(
-        self, segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
+        self, chunk: Chunk, queries: CodeArray, radius: int, mask: Bits | None
     ) -> RangeSearchResult:
-        chance = self._chance(segment, queries, mask, nearest=False)
+        chance = self._chance(chunk, queries, mask, nearest=False)
         if chance is None:
-            return scan_within(segment, queries, radius, mask)
+            return scan_within(chunk, queries, radius, mask)
         lazy, price = chance
         parts: list[tuple[IdArray, RangeSearchResult]] = []
 
@@ -191,23 +191,23 @@ class MultiIndexHashing(Index):
         every = np.arange(len(queries))
         rest = self._looked_up(lazy, price, every, radius, radius, look_up)
         if len(rest) == len(queries):
-            return scan_within(segment, queries, radius, mask)
+            return scan_within(chunk, queries, radius, mask)
         if rest.size:
-            parts.append((rest, scan_within(segment, queries[rest], radius, mask)))
+            parts.append((rest, scan_within(chunk, queries[rest], radius, mask)))
         return _joined(parts, len(queries))
 
     def _chance(
-        self, segment: Segment, queries: CodeArray, mask: Bits | None, *, nearest: bool
+        self, chunk: Chunk, queries: CodeArray, mask: Bits | None, *, nearest: bool
     ) -> tuple[LazyTables, ScanPrice] | None:
-        """Return the tables of a segment, and what a scan costs each of some queries.
+        """Return the tables of a chunk, and what a scan costs each of some queries.
 
         None where all are to be scanned.
         """
         fewest = _FEWEST if self.use_scan else 1
-        fits = len(queries) and fewest <= len(segment) <= MAX_ROWS
+        fits = len(queries) and fewest <= len(chunk) <= MAX_ROWS
         if not (fits and _kernels.COMPILED):
             return None
-        n = len(segment) if mask is None else int(np.bitwise_count(mask).sum())
+        n = len(chunk) if mask is None else int(np.bitwise_count(mask).sum())
 
         def price(n_queries: int) -> int:
             if not self.use_scan:
@@ -216,7 +216,7 @@ class MultiIndexHashing(Index):
 
         if price(len(queries)) <= 0:
             return None
-        return segment.tables.of(segment.codes, self.n_substrings), price
+        return chunk.tables.of(chunk.codes, self.n_substrings), price
 
     def _looked_up(
         self,
@@ -249,26 +249,26 @@ class MultiIndexHashing(Index):
         return np.concatenate(left)
 
 
-def worthwhile_tables(segment: Segment, k: int = 10) -> Tables | None:
-    """Return tables of a segment if its codes find each other sooner by them."""
-    positions = np.arange(len(segment))
-    if segment.live is not None:
-        positions = positions[segment.live]
+def worthwhile_tables(chunk: Chunk, k: int = 10) -> Tables | None:
+    """Return tables of a chunk if its codes find each other sooner by them."""
+    positions = np.arange(len(chunk))
+    if chunk.live is not None:
+        positions = positions[chunk.live]
     positions = positions[:: max(1, len(positions) // _PILOT)][:_PILOT]
-    index, queries = MultiIndexHashing(segment.codes[:0]), segment.codes[positions]
-    chance = index._chance(segment, queries, segment.live_bits, nearest=True)
+    index, queries = MultiIndexHashing(chunk.codes[:0]), chunk.codes[positions]
+    chance = index._chance(chunk, queries, chunk.live_bits, nearest=True)
     if chance is None:
         return None
     lazy, price = chance
     k += 1  # each finds itself, too
-    distances, _ = scan_nearest(segment, queries, k, segment.live_bits)
+    distances, _ = scan_nearest(chunk, queries, k, chunk.live_bits)
     kind, radius = _kind_of(k), _median_distance(distances, queries.shape[1])
     scan = price(len(queries))
     if not lazy.spared(kind, radius, scan):
         return None
     lazy.radii[kind] = radius
     tables = lazy.get()
-    index._topk(segment, queries, k, segment.live_bits)
+    index._topk(chunk, queries, k, chunk.live_bits)
     return tables if lazy.spared(kind, radius, scan) else None
 
 

@@ -19,7 +19,7 @@ from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import hamming_range_search
-from fewbits.index._segment import Mask
+from fewbits.index._chunk import Mask
 
 _BLOCK = 1 << 18  # ordered pairs that come together
 _HELD = 1 << 20  # that are sorted together: so many, or as many as there are codes
@@ -181,15 +181,15 @@ def best_parts(codes: CodeArray, radius: int, mask: Mask | None) -> IdArray | No
         return None
     n_bits = 8 * codes.shape[1]
     radius = min(radius, n_bits)
-    rows = np.arange(len(codes)) if mask is None else np.flatnonzero(mask)
-    n = len(rows)
+    positions = np.arange(len(codes)) if mask is None else np.flatnonzero(mask)
+    n = len(positions)
     plans = [
         (_price(n, parts), parts)
         for m in range(1, min(radius + 1, n_bits) + 1)
         if radius // m <= _MOST_FLIPS
         for parts in [parts_of(n_bits, radius, m)]
     ]
-    sample = rows[:: max(1, n // _SAMPLE)][:_SAMPLE]
+    sample = positions[:: max(1, n // _SAMPLE)][:_SAMPLE]
     bits = np.unpackbits(codes[sample], axis=1)
     best, chosen = float(n**2 * -(-codes.shape[1] // 8) * _SCAN), None
     for price, parts in sorted(plans, key=lambda plan: plan[0])[:_TRIED]:

@@ -29,7 +29,7 @@ Float64Array = NDArray[np.float64]
 METRICS = ("euclidean", "cosine", "dot")
 
 #: Returns what is added to the asymmetric distance of each code, or None; or a
-#: correction of each row.
+#: correction of each code.
 Offsets: TypeAlias = Callable[[CodeArray], Float32Array | None] | Corrections
 Stored: TypeAlias = NDArray[Any] | Int8Vectors | VectorParts
 
@@ -98,17 +98,19 @@ def usable_offsets(
     return offsets
 
 
-def asymmetric(scores: Float32Array, codes: CodeArray, rows: IdArray) -> Float32Array:
-    """Return the asymmetric distances of queries to `rows` (n_queries, m) of `codes`.
+def asymmetric(
+    scores: Float32Array, codes: CodeArray, positions: IdArray
+) -> Float32Array:
+    """Return asymmetric distances of queries to codes at `positions` (n_queries, m).
 
     The sum of ``|score|`` over the bits on which a code and the sign of the score
-    disagree: how far the query must move to have that code. Rows of -1 are at inf.
+    disagree: how far the query must move to have that code. Positions of -1 are at inf.
     """
-    distances = np.full(rows.shape, np.inf, np.float32)
-    if rows.size and len(codes):
-        rows = np.ascontiguousarray(rows)
+    distances = np.full(positions.shape, np.inf, np.float32)
+    if positions.size and len(codes):
+        positions = np.ascontiguousarray(positions)
         threads = _kernels.num_threads()
-        _kernels.asymmetric_distances(scores, codes, rows, distances, threads)
+        _kernels.asymmetric_distances(scores, codes, positions, distances, threads)
     return distances
 
 
@@ -116,47 +118,47 @@ def add_offsets(
     distances: Float32Array,
     offsets: Callable[[CodeArray], Float32Array | None],
     codes: CodeArray,
-    rows: IdArray,
+    positions: IdArray,
 ) -> None:
-    """Add those of `rows` of `codes`, each computed once."""
-    there = rows >= 0
-    chosen, positions = np.unique(rows[there], return_inverse=True)
+    """Add those of the codes at `positions`, each computed once."""
+    there = positions >= 0
+    chosen, which = np.unique(positions[there], return_inverse=True)
     added = offsets(codes[chosen])
     if added is not None:
-        distances[there] += added[positions]
+        distances[there] += added[which]
 
 
 def exact(
-    queries: Float64Array, vectors: Stored, rows: IdArray, metric: str
+    queries: Float64Array, vectors: Stored, positions: IdArray, metric: str
 ) -> Float32Array:
-    """Return the distances of queries to `rows` (n_queries, m) of `vectors`.
+    """Return the distances of queries to vectors at `positions` (n_queries, m).
 
     Computed pair by pair in float64 and in one order, so that a query gets the same
-    answer alone and in a batch, on any processor. Rows of -1 are at inf. Only these
-    rows are read, and whether they are finite shows in the distances.
+    answer alone and in a batch, on any processor. Positions of -1 are at inf. Only
+    these vectors are read, and whether they are finite shows in the distances.
     """
-    distances = np.full(rows.shape, np.inf, np.float32)
-    if not rows.size or not len(vectors):
+    distances = np.full(positions.shape, np.inf, np.float32)
+    if not positions.size or not len(vectors):
         return distances
     if isinstance(vectors, VectorParts):
-        for part, positions in vectors.inside(rows):
-            here = exact(queries, part, positions, metric)
-            np.copyto(distances, here, where=positions >= 0)
+        for part, inside in vectors.inside(positions):
+            here = exact(queries, part, inside, metric)
+            np.copyto(distances, here, where=inside >= 0)
         return distances
-    rows = np.ascontiguousarray(rows)
+    positions = np.ascontiguousarray(positions)
     number, threads = METRICS.index(metric), _kernels.num_threads()
     if isinstance(vectors, Int8Vectors):
         stored = vectors.values, vectors.blocks
-        _kernels.int8_distances(queries, *stored, rows, number, distances, threads)
+        _kernels.int8_distances(queries, *stored, positions, number, distances, threads)
     elif _is_compared_as_stored(vectors):
         halves = vectors.dtype == np.float16
         array = vectors.view(np.uint16) if halves else vectors
-        _kernels.vector_distances(queries, array, rows, number, distances, threads)
+        _kernels.vector_distances(queries, array, positions, number, distances, threads)
     else:  # vectors of any dtype and layout are converted, a few MB at a time
-        query, column = np.nonzero(rows >= 0)
+        query, column = np.nonzero(positions >= 0)
         for span in spans(len(query), max(1, _PAIR_ENTRIES // vectors.shape[1])):
             q, c = query[span], column[span]
-            D = np.ascontiguousarray(vectors[rows[q, c]], np.float64)
+            D = np.ascontiguousarray(vectors[positions[q, c]], np.float64)
             numbers, near = (
                 np.arange(len(q))[:, None],
                 np.empty((len(q), 1), np.float32),
@@ -165,7 +167,7 @@ def exact(
             distances[q, c] = near[:, 0]
     bad = np.isnan(distances)
     if bad.any():
-        raise not_finite("vectors", rows.flat[bad.argmax()])
+        raise not_finite("vectors", positions.flat[bad.argmax()])
     return distances
 
 
@@ -176,12 +178,14 @@ def _is_compared_as_stored(vectors: NDArray[Any]) -> bool:
 
 
 def best(
-    distances: Float32Array, rows: IdArray, k: int
+    distances: Float32Array, positions: IdArray, k: int
 ) -> tuple[Float32Array, IdArray]:
-    """Sort by (distance, row) and keep `k` columns; rows of -1 come last."""
-    shape = len(rows), min(k, rows.shape[1])
+    """Sort by (distance, position) and keep `k` columns; those of -1 come last."""
+    shape = len(positions), min(k, positions.shape[1])
     nearest, first = np.empty(shape, np.float32), np.empty(shape, np.int64)
-    if rows.size:
-        rows = np.ascontiguousarray(rows)
-        _kernels.first_pairs(distances, rows, nearest, first, _kernels.num_threads())
+    if positions.size:
+        positions = np.ascontiguousarray(positions)
+        _kernels.first_pairs(
+            distances, positions, nearest, first, _kernels.num_threads()
+        )
     return nearest, first

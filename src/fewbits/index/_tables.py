@@ -57,10 +57,10 @@ class Tables(Immutable):
     cuts : ndarray of shape (m + 1,), dtype int64
         Substring j has the bits from ``cuts[j]`` up to ``cuts[j + 1]``.
     starts : ndarray, dtype uint32
-        For each substring in turn, where the rows of each value start, and their
-        number.
-    rows : ndarray of shape (m, n), dtype uint32
-        Rows by the value of each substring.
+        For each substring in turn, where the positions of each value start, and
+        their number.
+    positions : ndarray of shape (m, n), dtype uint32
+        Positions of the codes, by the value of each substring.
     entries : ndarray of dtype uint8, or None
         The codes in the same order, without the whole bytes of the substring. None
         where that would take more than six times the memory of the codes.
@@ -76,25 +76,25 @@ class Tables(Immutable):
         codes: CodeArray,
         cuts: IdArray,
         starts: NDArray[np.uint32],
-        rows: NDArray[np.uint32],
+        positions: NDArray[np.uint32],
         entries: NDArray[np.uint8] | None,
     ) -> None:
         self.codes, self.cuts = codes, read_only(cuts)
-        self.starts, self.rows = read_only(starts), read_only(rows)
+        self.starts, self.positions = read_only(starts), read_only(positions)
         self.entries = None if entries is None else read_only(entries)
 
     @cached_property
     def native(self) -> _kernels.MultiIndexTables:
         """The tables as the kernels take them."""
         return _kernels.MultiIndexTables(
-            self.codes, self.cuts, self.starts, self.rows, self.entries
+            self.codes, self.cuts, self.starts, self.positions, self.entries
         )
 
     @property
     def n_bytes(self) -> int:
         """The memory that the tables take."""
         entries = 0 if self.entries is None else self.entries.nbytes
-        return self.starts.nbytes + self.rows.nbytes + entries
+        return self.starts.nbytes + self.positions.nbytes + entries
 
 
 def build_tables(
@@ -113,14 +113,14 @@ def build_tables(
     cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1], n_substrings)
     n_starts, n_entries = sizes(codes.shape, cuts)
     starts = np.empty(n_starts, np.uint32)
-    rows = np.empty((len(cuts) - 1, len(codes)), np.uint32)
+    positions = np.empty((len(cuts) - 1, len(codes)), np.uint32)
     entries = np.empty(n_entries, np.uint8) if n_entries else None
     if entries is not None:  # np.zeros would not ask the system for large pages
         entries[-_ROOM:] = 0
     _kernels.multi_index_build(
-        codes, cuts, starts, rows, entries, _kernels.num_threads()
+        codes, cuts, starts, positions, entries, _kernels.num_threads()
     )
-    return Tables(codes, cuts, starts, rows, entries)
+    return Tables(codes, cuts, starts, positions, entries)
 
 
 def default_cuts(n: int, n_bits: int, n_substrings: int | None = None) -> IdArray:
@@ -164,7 +164,7 @@ def scan_price(n: int, n_bytes: int, n_queries: int, nearest: bool) -> int:
 
 
 class LazyTables:
-    """The tables of one segment, and the rule by which queries are looked up in them.
+    """The tables of one chunk, and the rule by which queries are looked up in them.
 
     A batch of queries is looked up where that costs less than a scan. What it costs is
     reckoned from the radius within which the neighbours are, as if codes were spread
@@ -268,7 +268,7 @@ class LazyTables:
 
 
 class TableCache:
-    """The tables of the codes of one segment, for indexes that share it.
+    """The tables of the codes of one chunk, for indexes that share it.
 
     Parameters
     ----------

@@ -190,7 +190,7 @@ class VectorPart:
 
 
 class VectorParts:
-    """Several runs of vectors, whose rows are those of one matrix of all that belong.
+    """Several runs of vectors, whose positions count through all that belong.
 
     Parameters
     ----------
@@ -218,29 +218,29 @@ class VectorParts:
         return f"VectorParts({len(self):,} vectors of {self.shape[1]:,} features)"
 
     def inside(
-        self, rows: IdArray
+        self, positions: IdArray
     ) -> Sequence[tuple[NDArray[Any] | Int8Vectors, IdArray]]:
-        """Return for each run where in it `rows` are, -1 for those that are not."""
+        """Return for each run where in it `positions` are, -1 for those elsewhere."""
         runs = []
         ends = zip(self._parts, pairwise(self._starts), strict=True)
         for part, (start, stop) in ends:
-            here = (rows >= start) & (rows < stop)
+            here = (positions >= start) & (positions < stop)
             if here.any():
-                positions = part.at(np.where(here, rows - start, -1))
-                runs.append((part.vectors, positions))
+                inside = part.at(np.where(here, positions - start, -1))
+                runs.append((part.vectors, inside))
         return runs
 
-    def take(self, rows: IdArray) -> NDArray[Any]:
-        """Return the vectors of some rows as floats, in the dtype that is stored."""
-        chosen = np.asarray(rows)
+    def take(self, positions: IdArray) -> NDArray[Any]:
+        """Return the vectors at positions as floats, in the dtype that is stored."""
+        chosen = np.asarray(positions)
         dtype = np.float32 if isinstance(self.first, Int8Vectors) else self.first.dtype
         taken = np.empty((len(chosen), self.shape[1]), dtype)
-        for vectors, positions in self.inside(chosen):
-            here = positions >= 0
+        for vectors, inside in self.inside(chosen):
+            here = inside >= 0
             if isinstance(vectors, Int8Vectors):
-                taken[here] = vectors.to_float(positions[here])
+                taken[here] = vectors.to_float(inside[here])
             else:
-                taken[here] = vectors[positions[here]]
+                taken[here] = vectors[inside[here]]
         return taken
 
 
@@ -299,21 +299,21 @@ class Corrections(Immutable):
         return 2
 
     def apply(
-        self, distances: Float32Array, scores: Float32Array, rows: IdArray
+        self, distances: Float32Array, scores: Float32Array, positions: IdArray
     ) -> None:
-        """Correct the asymmetric distances of queries to rows; those of -1 stay.
+        """Correct asymmetric distances of queries to codes; those at -1 stay.
 
         Parameters
         ----------
         distances : ndarray of shape (n_queries, m), dtype float32
             Changed in place.
         scores : ndarray of shape (n_queries, n_bits), dtype float32
-        rows : ndarray of shape (n_queries, m), dtype int64
+        positions : ndarray of shape (n_queries, m), dtype int64
         """
-        there = rows >= 0
-        bytes_of = self.values[rows[there]]
+        there = positions >= 0
+        bytes_of = self.values[positions[there]]
         half = np.abs(scores).sum(axis=1, keepdims=True, dtype=np.float64) / 2
-        half = np.broadcast_to(half.astype(np.float32), rows.shape)[there]
+        half = np.broadcast_to(half.astype(np.float32), positions.shape)[there]
         moved = self._table[bytes_of[:, 0], 0] * (distances[there] - half) + half
         distances[there] = moved + self._table[bytes_of[:, 1], 1]
 

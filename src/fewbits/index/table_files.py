@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
+from fewbits.index._chunk import Chunk
 from fewbits.index._multi_index import worthwhile_tables
-from fewbits.index._segment import Segment
 from fewbits.index._tables import MAX_LENGTH, Tables, entry_bytes
 from fewbits.index._tables import TableCache as TableCache
 from fewbits.index._tables import build_tables as build_tables
@@ -57,8 +57,8 @@ def bytes_to_keep(
     """
     if always:
         return table_bytes(build_tables(codes))
-    segment = Segment(codes, range(len(codes)), live)
-    tables = worthwhile_tables(segment)
+    chunk = Chunk(codes, range(len(codes)), live)
+    tables = worthwhile_tables(chunk)
     return None if tables is None else table_bytes(tables)
 
 
@@ -67,7 +67,7 @@ def table_bytes(tables: Tables) -> list[Any]:
     n_entries = 0 if tables.entries is None else len(tables.entries)
     head = _FIELDS.pack(_MAGIC, *tables.codes.shape, len(tables.cuts) - 1, n_entries)
     pieces: list[Any] = [head.ljust(_HEADER, b"\0")]
-    for array in (tables.cuts, tables.starts, tables.rows, tables.entries):
+    for array in (tables.cuts, tables.starts, tables.positions, tables.entries):
         if array is not None:
             data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
             pieces += [data, bytes(_room(len(data)) - len(data))]
@@ -108,18 +108,18 @@ def tables_from(data: Any, codes: CodeArray) -> Tables | None:
     for size in sizes:
         parts.append(body[at : at + size])
         at += _room(size)
-    starts, rows = np.frombuffer(parts[1], "<u4"), np.frombuffer(parts[2], "<u4")
-    # No kernel can be led astray by numbers of rows that are there.
+    starts, positions = np.frombuffer(parts[1], "<u4"), np.frombuffer(parts[2], "<u4")
+    # No kernel can be led astray by positions of codes that are there.
     first = 0
     for length in lengths:
         table = starts[first : first + 2**length + 1]
         if table[0] != 0 or table[-1] != n or (table[1:] < table[:-1]).any():
             return None
         first += len(table)
-    if rows.size and rows.max() >= n:
+    if positions.size and positions.max() >= n:
         return None
     entries = np.frombuffer(parts[3], np.uint8) if n_entries else None
-    return Tables(codes, cuts, starts, rows.reshape(m, n), entries)
+    return Tables(codes, cuts, starts, positions.reshape(m, n), entries)
 
 
 def _room(length: int) -> int:

@@ -173,8 +173,8 @@ LikeBody = body_like(
     "LikeBody", Collection.like, "good bad", good=_SOME, bad=_SOME, **_AT
 )
 DuplicatesBody = body_like("DuplicatesBody", Collection.duplicates, **_AT)
-GroupsBody = body_like(
-    "GroupsBody",
+DuplicateGroupsBody = body_like(
+    "DuplicateGroupsBody",
     Collection.duplicates,
     max_pairs=(Annotated[int, Field(ge=1)] | None, None),
     max_groups=(Annotated[int, Field(ge=0, le=100_000)], 50),

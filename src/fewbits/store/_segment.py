@@ -320,7 +320,7 @@ def write_segment(
 ) -> tuple[SegmentEntry, OpenFiles]:
     """Write and sync everything of a new segment but the names.
 
-    The table has sequence numbers, ids and all columns of the schema of the state
+    The table has rows (`_row`), ids and all columns of the schema of the state
     before, and is not empty.
     """
     token = new_token()

@@ -182,7 +182,7 @@ class Part:
         return pa.Table.from_batches([self._file("seg").take(names, positions)])
 
     def whole(self) -> Any:
-        """Return all columns, sequence numbers and vectors included."""
+        """Return all columns, rows (`_row`) and vectors included."""
         import pyarrow as pa
 
         columns = {ROW: pa.array(self.row_numbers)}

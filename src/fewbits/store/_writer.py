@@ -487,7 +487,7 @@ class Stored(Source):
 class Given(Source):
     """Rows that were given and are in no file yet.
 
-    The table has sequence numbers and ids, each id once.
+    The table has rows (`_row`) and ids, each id once.
     """
 
     def __init__(self, table: Any) -> None:

@@ -128,7 +128,7 @@ class CollectionMap:
         )
 
     def _by_class(self, name: str) -> Colours:
-        numbers = tools.group_numbers(self.collection, name, self.positions)
+        numbers = tools.value_numbers(self.collection, name, self.positions)
         column = self._column(name, self.positions)
         counts = np.bincount(numbers)
         first = np.unique(numbers, return_index=True)[1]
@@ -276,7 +276,7 @@ class CollectionMap:
     ) -> tuple[IntArray, IntArray, dict[int, Any]]:
         """Return numbers of classes, -1 of items without one, and the class of each."""
         every, inverse = np.unique(np.append(positions, near), return_inverse=True)
-        numbers = tools.group_numbers(self.collection, label, every).astype(np.int64)
+        numbers = tools.value_numbers(self.collection, label, every).astype(np.int64)
         column = self._column(label, every)
         numbers[column.is_null().to_numpy(zero_copy_only=False)] = -1
         kinds, first = np.unique(numbers, return_index=True)
@@ -378,7 +378,7 @@ def map_collection(
         name, classes = collection.label_column, None
         # Items of several labels have no one class.
         if name is not None and not is_nested(collection.schema.field(name).type):
-            classes = tools.group_numbers(collection, name, positions)
+            classes = tools.value_numbers(collection, name, positions)
         layout = fit_layout(
             codes,
             classes=classes,

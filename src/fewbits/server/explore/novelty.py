@@ -52,7 +52,7 @@ def novelty(
     tried = sampled(len(others), n_samples)  # places among the others
     classes = None
     if label is not None:
-        classes = tools.group_numbers(collection, label, others)
+        classes = tools.value_numbers(collection, label, others)
         if classes.min() == classes.max():
             raise ArgumentError(
                 f"column {label!r} has one class only, and none can be left out"

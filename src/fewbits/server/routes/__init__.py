@@ -3,8 +3,8 @@
 from fewbits.server.routes import (
     _bits,
     _changes,
+    _duplicate_groups,
     _facts,
-    _groups,
     _map,
     _quality,
     _search,
@@ -17,6 +17,6 @@ ROUTERS = (
     _changes.router,
     _bits.router,
     _quality.router,
-    _groups.router,
+    _duplicate_groups.router,
     _map.router,
 )

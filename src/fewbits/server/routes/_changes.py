@@ -60,7 +60,11 @@ async def compact(body: Any, view: View, request: Request) -> Json:
 @asks(router, "/v1/tag", bodies.TagBody, "Change")
 async def tag(body: Any, view: View, request: Request) -> Json:
     """Name a version, which then stays, see `/v1/versions`."""
-    return await _change(view, lambda col: col.tag(**body.options()) and 0)
+
+    def change(col: Collection) -> None:
+        col.tag(**body.options())
+
+    return await _change(view, change)
 
 
 @asks(router, "/v1/untag", bodies.UntagBody, "Change")

@@ -62,7 +62,8 @@ async def search(body: Any, view: View, request: Request) -> Response:
     check_hits(len(query), k, collection, settings)
     as_arrow = accepts(request, ARROW)
     is_one = len(query) == 1 and query.kind != "images" and not as_arrow
-    costly = any(options[name] is not None for name in options.keys() - _CHEAP)
+    fields = bodies.SearchBody.model_fields  # with the defaults of Collection.search
+    costly = any(options[x] != fields[x].default for x in options.keys() - _CHEAP)
     short = _SHORT_TEXT if query.kind == "texts" else _SHORT
     # Others, which share one thread, should not wait for a search.
     if not is_one or costly or k > _BATCHED or body._size > short:

@@ -10,11 +10,11 @@ from fastapi.responses import StreamingResponse
 from fewbits.client.wire import ARROW
 from fewbits.collection import DuplicateGroups
 from fewbits.errors import ArgumentError
-from fewbits.server._bodies import GroupsBody
+from fewbits.server._bodies import DuplicateGroupsBody
 from fewbits.server._replies import CSV, Json, accepts, arrow_reply, csv_of
 from fewbits.server._routing import asks
 from fewbits.server._service import View
-from fewbits.server.explore.groups import duplicate_list, largest_groups
+from fewbits.server.explore.duplicate_groups import duplicate_list, largest_groups
 from fewbits.store import ID, ROW
 
 router = APIRouter()
@@ -25,7 +25,9 @@ _SHOWN = 100  # items of a group, in JSON
 _MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
 
 
-@asks(router, "/v1/duplicate-groups", GroupsBody, "DuplicateGroups", CSV, ARROW)
+@asks(
+    router, "/v1/duplicate-groups", DuplicateGroupsBody, "DuplicateGroups", CSV, ARROW
+)
 async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
     """Count groups of near duplicates, and show the largest; or list all, as a table.
 

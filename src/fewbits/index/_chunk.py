@@ -1,4 +1,4 @@
-"""A run of codes in the order of their ids, with a mask of those that are left."""
+"""Chunks of the codes of an index, each in the order of its ids, with a mask."""
 
 from typing import Any, Self
 
@@ -15,14 +15,13 @@ from fewbits.index._tables import TableCache
 Mask = NDArray[np.bool_]
 
 
-class Segment:
-    """Codes with ids that rise. A value: additions and removals make another.
+class Chunk:
+    """Some codes, whose ids rise. A value: additions and removals make another.
 
-    Three numbers lead to a code. Its *id* is what answers name; the ids of the index of
-    a collection are its rows. Its *position* is where it stands in these arrays, which
-    are in the order of the ids, in which ties are answered. Its *insertion number*
-    counts the codes that are left in the order in which they came: that of the masks
-    and vectors of a caller.
+    The *id* of a code is what answers name; in the index of a collection it is the row.
+    Its *position* is where it stands in these arrays, in the order of the ids, in which
+    ties are answered. A caller's masks and vectors are in the order in which codes
+    came, without those removed; `caller_positions` are positions in these.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ class Segment:
 
     @classmethod
     def of(cls, codes: CodeArray, ids: IdArray) -> Self:
-        """Return a segment of codes with ids in any order, of which it has copies.
+        """Return a chunk of codes with ids in any order, of which it has copies.
 
         Memory maps opened for reading stay what they are, and are not copied.
         """
@@ -107,7 +106,7 @@ class Segment:
         return int(self.ids_at(last))
 
     def inserted(self) -> tuple[CodeArray, IdArray]:
-        """Return codes and ids that are left by insertion number, read-only."""
+        """Return what is left in the order in which it came, read-only."""
         if self._inserted is None:
             codes, ids, live = self.codes, self.ids, self.live
             if isinstance(ids, range):
@@ -121,8 +120,8 @@ class Segment:
             self._inserted = read_only(codes), read_only(ids)
         return self._inserted
 
-    def insertion_numbers(self, positions: IdArray) -> IdArray:
-        """Return the insertion numbers of positions that are left; -1 stays."""
+    def caller_positions(self, positions: IdArray) -> IdArray:
+        """Return where codes that are left are in a caller's arrays; -1 stays."""
         if self.insertion is not None:
             positions = np.where(positions < 0, -1, self.insertion[positions])
         if self.live is None:
@@ -132,7 +131,7 @@ class Segment:
         return self._ranks.rank(positions)
 
     def mask_of(self, allowed: Mask) -> Mask:
-        """Turn a mask over insertion numbers into one over positions."""
+        """Turn a mask of a caller into one over positions."""
         mask = allowed
         if self.live is not None:
             mask = np.zeros(len(self), np.bool_)
@@ -162,7 +161,7 @@ class Segment:
         return positions, there
 
     def without(self, positions: IdArray) -> Self:
-        """Mark positions as removed; less than half a segment is made anew."""
+        """Mark positions as removed; less than half a chunk is made anew."""
         live = np.ones(len(self), np.bool_) if self.live is None else self.live
         live = live.copy()
         live[positions] = False
