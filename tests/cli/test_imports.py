@@ -119,11 +119,6 @@ def test_encode(folder):
 
 
 def test_classify(folder):
-    nearest = ["-i", folder / "q.npy", "-d", "nearest"]
-    check(folder, "classify", "classify", folder / "b", *nearest)
-
-
-def test_soft_classify(folder):
     check(folder, "classify", "classify", folder / "b", "-i", folder / "q.npy")
 
 

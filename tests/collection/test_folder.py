@@ -309,7 +309,7 @@ while True:
 def test_kills_leave_a_collection(tmp_path):
     """Killed at any moment, a save has happened or not, and the next one cleans up."""
     rng = np.random.default_rng(0)
-    for _ in range(4):
+    for _ in range(2):
         run = subprocess.Popen(
             [sys.executable, "-c", SAVES, tmp_path / "c"], stdout=subprocess.PIPE
         )

@@ -53,27 +53,25 @@ def test_killed_writers_lose_nothing(store):
 
 
 def test_parallel_appends_are_all_there_or_told(store):
-    processes = [start("append", store.folder, i, 60 if i % 4 else 0) for i in range(5)]
+    processes = [start("append", store.folder, i, 60 if i else 0) for i in range(3)]
     said = [process.communicate()[0].strip() for process in processes]
     done = [i for i, words in enumerate(said) if words == "done"]
     locked = [words for words in said if "is being changed by" in words]
-    assert len(done) + len(locked) == 5
-    assert len(done) >= 3
+    assert len(done) + len(locked) == 3
+    assert len(done) >= 2
     assert sorted(content(store.snapshot())) == done
 
 
-def test_readers_beside_writers(store):
-    writers = [start("replace", store.folder, seed) for seed in (0, 10**6)]
-    for writer in writers:
-        writer.stdout.readline()
+def test_readers_beside_a_writer(store):
+    writer = start("replace", store.folder, 0)
+    writer.stdout.readline()
     seconds = 60 if NIGHTLY else 0.5
     readers = [start("read", store.folder, seconds) for _ in range(8 if NIGHTLY else 2)]
     try:
         counts = [int(reader.communicate()[0]) for reader in readers]
     finally:
-        for writer in writers:
-            writer.kill()
-            writer.communicate()
+        writer.kill()
+        writer.communicate()
     assert all(reader.returncode == 0 for reader in readers)
     assert min(counts) > 0
     assert store.verify().is_intact
