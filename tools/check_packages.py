@@ -6,9 +6,9 @@ the wheel alone is installed in an empty environment, from which no compiler can
 reached, and runs the demo there. Takes as long as the tests and a few minutes more, and
 needs the network.
 
-With ``--quick`` (``make wheel``) the wheel is compiled with less optimisation, its files
-are checked, and it is installed and searches a few vectors beside the packages that are
-installed here: about half a minute, of which most is the compiler's.
+With ``--quick`` (``make wheel``) the wheel is compiled with less optimisation, its
+files are checked, and it is installed and searches a few vectors beside the packages
+that are installed here: about half a minute, of which most is the compiler's.
 """
 
 import os
