@@ -63,7 +63,7 @@ def pages() -> None:
 
 def _study(name: str, folder: Path = RESULTS) -> Study:
     if name not in studies.names():
-        sys.exit(f"error: no study {name!r}; there are {', '.join(studies.names())}")
+        sys.exit(f"error: no study {name!r}; known: {', '.join(studies.names())}")
     return Study(name, folder)
 
 

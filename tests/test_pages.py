@@ -29,7 +29,7 @@ from tests._pages import (
 #: Pages that scripts write.
 GENERATED = ("reference/generated/",)
 #: Every name of `fewbits` is of another package; `fewbits.cli` has a page of its own.
-ELSEWHERE = {"fewbits", "fewbits.cli"}
+ELSEWHERE = {"fewbits", "fewbits.cli", "fewbits.store"}  # not for users
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

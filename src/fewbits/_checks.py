@@ -126,5 +126,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     behind = [
         each.removeprefix(part + dot) for each in known if each.startswith(part + dot)
     ]
-    found = get_close_matches(last, behind, n=1)
-    return f" (did you mean {part + dot + found[0]!r}?)" if found else ""
+    matches = get_close_matches(last, behind, n=1)
+    return f" (did you mean {part + dot + matches[0]!r}?)" if matches else ""

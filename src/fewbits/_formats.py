@@ -1,6 +1,6 @@
 """What a file asks of the program that reads or changes it, and what this one knows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ _ADVICE = "install a newer fewbits"
 
 
 def check_readable(
-    path: str | Path, manifest: Mapping[str, Any], newest: int, known: frozenset[str]
+    path: str | Path, manifest: Mapping[str, Any], newest: int, known: Collection[str]
 ) -> None:
     """Refuse a manifest of a newer format, or with a feature that is not known.
 
@@ -30,7 +30,7 @@ def check_readable(
 
 
 def check_changeable(
-    path: str | Path, features: Iterable[str], known: frozenset[str]
+    path: str | Path, features: Iterable[str], known: Collection[str]
 ) -> None:
     """Refuse to change what needs a feature of writers that is not known."""
     if names := _unknown(features, known):
@@ -48,7 +48,7 @@ def features_of(manifest: Mapping[str, Any], name: str) -> list[str]:
     return names
 
 
-def _unknown(features: Iterable[str], known: frozenset[str]) -> str:
+def _unknown(features: Iterable[str], known: Collection[str]) -> str:
     return ", ".join(repr(name) for name in features if name not in known)
 
 

@@ -125,10 +125,10 @@ def _solve(
 
     options: Any = {"maxiter": _MAX_ITER, "maxfun": 2 * _MAX_ITER}
     options |= {"ftol": tol, "gtol": 0.0}
-    found = minimize(
+    result = minimize(
         objective, start.ravel(), jac=True, method="L-BFGS-B", options=options
     )
-    if found.status == 1:
+    if result.status == 1:
         warn_user(f"an SVM did not settle in {_MAX_ITER} iterations; take a smaller C")
-    planes: NDArray[np.float64] = found.x.reshape(start.shape)
+    planes: NDArray[np.float64] = result.x.reshape(start.shape)
     return planes

@@ -73,9 +73,9 @@ def _values(ids: Any, what: str) -> Any:
     if not isinstance(ids, list | tuple) and not is_column(ids):
         array = np.asarray(ids)
         if not array.ndim:
-            raise ArgumentError(
-                f"ids must be a list of whole numbers or texts: give [{ids!r}]"
-            )
+            is_one = isinstance(ids, str | int)
+            hint = f"give [{shown_id(ids)}]" if is_one else f"got {type(ids).__name__}"
+            raise ArgumentError(f"ids must be a list of whole numbers or texts: {hint}")
         if array.ndim != 1:
             raise ArgumentError(
                 f"ids must be a list of whole numbers or texts, got shape {array.shape}"

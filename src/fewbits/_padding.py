@@ -10,20 +10,20 @@ from fewbits.errors import ArgumentError
 _MAX_PADDING = 2**30  # bytes
 
 
-def check_padding(n_queries: int, k: int, found: int) -> None:
+def check_padding(n_queries: int, k: int, n_codes: int) -> None:
     """Refuse a `k` whose padding, an int32 and an int64 each, would fill the memory."""
-    n_bytes = 12 * n_queries * (k - found)
+    n_bytes = 12 * n_queries * (k - n_codes)
     if n_bytes > _MAX_PADDING:
         raise ArgumentError(
-            f"k={k} is far beyond the {found} codes there are: padding the neighbours "
-            f"of {n_queries} queries would take {n_bytes / 2**30:.1f} GiB"
+            f"k={k} is far beyond the {n_codes} codes there are: padding the "
+            f"neighbours of {n_queries} queries would take {n_bytes / 2**30:.1f} GiB"
         )
 
 
-def pad(found: NDArray[Any], k: int, fill: float = -1) -> NDArray[Any]:
+def pad(matrix: NDArray[Any], k: int, fill: float = -1) -> NDArray[Any]:
     """Widen a matrix of neighbours to `k` columns where fewer were found."""
-    if found.shape[1] == k:
-        return found
-    padded = np.full((len(found), k), fill, found.dtype)
-    padded[:, : found.shape[1]] = found
+    if matrix.shape[1] == k:
+        return matrix
+    padded = np.full((len(matrix), k), fill, matrix.dtype)
+    padded[:, : matrix.shape[1]] = matrix
     return padded

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 #: Called after each iteration with (iterations done, iterations at most, objective).
 Listener = Callable[[int, int, float], None]
@@ -31,8 +31,8 @@ class StepCache(Protocol):
     """A cache of steps that several fits have in common."""
 
     def cached_step(
-        self, name: Hashable, key: Hashable, find: Callable[[], Found]
-    ) -> Found: ...
+        self, name: Hashable, key: Hashable, compute: Callable[[], Result]
+    ) -> Result: ...
 
 
 @dataclass(frozen=True)

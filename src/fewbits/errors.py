@@ -119,17 +119,30 @@ def one_line(error: BaseException, longest: int = _REASON) -> str:
 
 
 class Outcome(NamedTuple):
-    """What an error is over HTTP: its name in the answer, and the status."""
+    """What an error is over HTTP: its name in the answer, and the status.
+
+    A client raises `kind` again if `is_raised`, else ServiceError. With `errnos`, only
+    an OSError that has one of them is meant.
+    """
 
     code: str
     kind: type[Exception]
     status: int
-    is_raised: bool = True  # again by a client, which raises ServiceError for others
+    is_raised: bool = True
+    errnos: tuple[int, ...] = ()
+
+    def fits(self, error: BaseException) -> bool:
+        """Return whether it is that of an error."""
+        if not isinstance(error, self.kind):
+            return False
+        return not self.errnos or getattr(error, "errno", None) in self.errnos
 
 
 #: What becomes of each error, looked through in this order. On the command line each is
 #: one line, and exit status 2.
 OUTCOMES = (
+    Outcome("disk_full", OSError, 507, False, (errno.ENOSPC, errno.EDQUOT)),
+    Outcome("disk_failed", OSError, 503, False, (errno.EIO,)),
     Outcome("feature_error", FeatureError, 422),
     Outcome("code_error", CodeError, 422),
     Outcome("argument_error", ArgumentError, 422),
@@ -141,15 +154,8 @@ OUTCOMES = (
     Outcome("service_error", ServiceError, 502, is_raised=False),
     Outcome("internal_error", FewbitsError, 500, is_raised=False),
 )
-DISK_FULL = Outcome("disk_full", OSError, 507, is_raised=False)
-DISK_FAILED = Outcome("disk_failed", OSError, 503, is_raised=False)
 
 
 def outcome_of(error: BaseException) -> Outcome | None:
     """Return what becomes of an error; None of one that nothing expects."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DISK_FULL
-    if isinstance(error, OSError) and error.errno == errno.EIO:
-        return DISK_FAILED
-    kinds = (outcome for outcome in OUTCOMES if isinstance(error, outcome.kind))
-    return next(kinds, None)
+    return next((outcome for outcome in OUTCOMES if outcome.fits(error)), None)

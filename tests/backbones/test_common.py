@@ -82,5 +82,5 @@ def test_fingerprints_differ(kept):
 
 
 def test_unknown_name():
-    with pytest.raises(ArgumentError, match="no backbone 'resnet'; known are"):
+    with pytest.raises(ArgumentError, match="no backbone 'resnet'; known:"):
         backbones.load("resnet")

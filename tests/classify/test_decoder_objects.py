@@ -104,16 +104,16 @@ def test_short_names():
 @pytest.mark.parametrize(
     ("given", "parameters", "message"),
     [
-        ("best", {}, "no decoder 'best'; known are exact, bounded, nearest, soft, orb"),
-        (None, {}, "no decoder None; known are exact"),
-        (Exact, {}, "no decoder <class .*Exact'>; known are exact"),
-        (["soft"], {}, r"no decoder \['soft'\]; known are exact"),
+        ("best", {}, "no decoder 'best'; known: exact, bounded, nearest, soft, orb"),
+        (None, {}, "no decoder None; known: exact"),
+        (Exact, {}, "no decoder <class .*Exact'>; known: exact"),
+        (["soft"], {}, r"no decoder \['soft'\]; known: exact"),
         (
             "soft",
             {"radius": 1},
             "decoder 'soft' has no parameter 'radius'; known",
         ),
-        ("bounded", {"radios": 1}, r"'radios' \(did you mean 'radius'\?\); known are"),
+        ("bounded", {"radios": 1}, r"'radios' \(did you mean 'radius'\?\); known:"),
         ("bounded", {"radius": -1}, "radius must be at least 0"),
         (Bounded(2), {"radius": 3}, r"radius belongs into Bounded\(radius=2\)"),
     ],

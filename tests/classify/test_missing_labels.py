@@ -51,11 +51,11 @@ def test_numbers():
 
 def test_rows_of_the_database_have_no_vote_on_themselves():
     labels = FORMS["None"](WHOLE)
-    own = np.arange(60)
+    query_rows = np.arange(60)
     with pytest.warns(UserWarning, match=SAID):
-        votes = nearest_vote(CODES, CODES, labels, 3, own=own)
-    for row in own:
-        others = ~GAPS & (own != row)
+        votes = nearest_vote(CODES, CODES, labels, 3, query_rows=query_rows)
+    for row in query_rows:
+        others = ~GAPS & (query_rows != row)
         alone = nearest_vote(CODES[row : row + 1], CODES[others], WHOLE[others], 3)
         assert (votes.labels[row], votes.shares[row]) == (
             alone.labels[0],
@@ -87,10 +87,10 @@ def test_someone_must_vote():
 @pytest.mark.filterwarnings("ignore:.*have no label")
 def test_some_queries_are_rows_of_the_database():
     labels = FORMS["None"](WHOLE)
-    own = np.where(np.arange(60) % 2, np.arange(60), -1)
-    votes = nearest_vote(CODES, CODES, labels, 3, own=own)
-    rows = nearest_vote(CODES, CODES, labels, 3, own=np.arange(60))
+    query_rows = np.where(np.arange(60) % 2, np.arange(60), -1)
+    votes = nearest_vote(CODES, CODES, labels, 3, query_rows=query_rows)
+    rows = nearest_vote(CODES, CODES, labels, 3, query_rows=np.arange(60))
     others = nearest_vote(CODES, CODES, labels, 3)
     for part in range(2):
-        expected = np.where(own < 0, others[part], rows[part])
+        expected = np.where(query_rows < 0, others[part], rows[part])
         np.testing.assert_array_equal(votes[part], expected)

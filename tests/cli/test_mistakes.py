@@ -121,7 +121,7 @@ MISTAKES = {
     "search b --ids 1 --allowed x": "integers, got 'x'",
     "update b x.npy": "x.npy is no table",
     "fit out_of_distribution -o n": "out_of_distribution holds no images",
-    "data export magic a.csv": "no data set 'magic'; there are digits",
+    "data export magic a.csv": "no data set 'magic'; known: digits",
     "data export digits a.csv": "written to a .npz or .npy file, got a.csv",
     "inspect b --attributes a.html --names t.txt": "t.txt holds no names such as",
     "inspect b --attributes a.html --names none.json": "none.json",

@@ -87,12 +87,12 @@ def test_versions_have_names(built):
         assert found["version"] == 2
         assert json.loads(run("get", built, "a", "--at", at, "--json"))["id"] == "a"
     assert "no item" in fail("get", built, "a")
-    assert "no version has the name 'x'" in fail("get", built, "a", "--at", "x")
+    assert "no version is named 'x'" in fail("get", built, "a", "--at", "x")
     assert "gone" in fail("get", built, "a", "--at", 77)
     assert "untag" in fail("tag", built, "spring")
     assert "spring" not in run("tag", built, "spring", "--remove")
     assert "--version needs NAME" in fail("tag", built, "--version", 2)
-    assert "no version has" in fail("tag", built, "spring", "--remove")
+    assert "no version is named" in fail("tag", built, "spring", "--remove")
 
 
 def test_a_backup_is_a_folder_of_a_version(built, tmp_path):

@@ -670,7 +670,7 @@ def test_versions_have_names_there(tmp_path):
         with pytest.raises(ArgumentError, match="gone"):
             remote.tag("x", 999)
         remote.untag("spring")
-        with pytest.raises(ArgumentError, match="no version has the name"):
+        with pytest.raises(ArgumentError, match="no version is named"):
             remote.untag("spring")
     with remote_of(tmp_path / "c") as remote:
         with pytest.raises(ServiceError, match="--writable"):

@@ -332,7 +332,7 @@ def test_items_with_several_labels_by_class_codes(home):
         ({"label": "other"}, "no column 'other'"),
         ({"label": "label", "k": 0}, "k must be at least 1"),
         ({"label": "label", "k": 1.5}, "whole number"),
-        ({"decoder": "best"}, "no decoder 'best'; known are exact"),
+        ({"decoder": "best"}, "no decoder 'best'; known: exact"),
         ({"max_false_accept_rate": 7}, "."),
         ({"max_false_reject_rate": 0.1}, "cannot reject"),
         ({"top": -1}, "top must be at least 0"),

@@ -232,6 +232,18 @@ def test_what_only_newer_ones_may_change_is_read(kept, case):
     assert without_locks(folder) == content
 
 
+@pytest.mark.parametrize(
+    "fact",
+    [{"extra": 3}, {"novelty_radius": "x"}, {"normalize": "no"}, {"index": 5}],
+    ids=str,
+)
+def test_facts_of_another_type_are_damage(tmp_path, fact):
+    col = full(tmp_path / "c")
+    reseal(col.path, facts={**unsealed(col.path)["facts"], **fact})
+    with pytest.raises(ArtefactError, match=rf"damaged: {next(iter(fact))} is"):
+        Collection.open(col.path)
+
+
 def test_fields_that_are_not_known_stay(kept, monkeypatch):
     small_segments(monkeypatch)
     folder, notes = kept

@@ -39,7 +39,7 @@ def test_available(tmp_path, monkeypatch):
 
 def test_load_by_name():
     assert datasets.load("digits").name == "digits"
-    with pytest.raises(ArgumentError, match="no data set 'mnist'; there are digits"):
+    with pytest.raises(ArgumentError, match="no data set 'mnist'; known: digits"):
         datasets.load("mnist")
     with pytest.raises(ArgumentError, match="no data set"):
         datasets.download("mnist")

@@ -431,6 +431,15 @@ class TestEncoder:
         again = pickle.loads(pickle.dumps(encoder))
         assert again.fingerprint == fingerprint
 
+    def test_stays_as_a_file_of_its_weights_changes(self, tmp_path):
+        weights = np.random.default_rng(0).normal(size=(9, 8)).astype(np.float32)
+        np.save(tmp_path / "w.npy", weights)
+        mapped = np.load(tmp_path / "w.npy", mmap_mode="r")
+        encoder = LinearEncoder(mapped, np.zeros(8))
+        codes = encoder.encode(weights.T)
+        np.load(tmp_path / "w.npy", mmap_mode="r+")[:] = 0
+        np.testing.assert_array_equal(encoder.encode(weights.T), codes)
+
     def test_keeps_its_attributes(self, encoder):
         fingerprint = encoder.fingerprint
         for name in vars(encoder):

@@ -142,7 +142,7 @@ def test_recall_of_codes():
 def test_recall_of_a_search():
     score = search_recall([[4, 1, -1], [-1, -1, -1]], [[1, 2], [0, -1]])
     assert score.per_query.tolist() == [0.5, 0.0]
-    with pytest.raises(ArgumentError, match="found holds 1 queries, neighbours 2"):
+    with pytest.raises(ArgumentError, match="ids holds 1 queries, neighbours 2"):
         search_recall([[1]], [[1], [2]])
     with pytest.raises(ArgumentError, match="twice"):
         search_recall([[1, 1]], [[1, 2]])

@@ -122,7 +122,7 @@ def test_nothing_that_can_be_read(tmp_path):
     (tmp_path / "b/gone.png").symlink_to(tmp_path / "nowhere.png")
     said = (
         r"holds no images but formats that are not read: 2 .heic; "
-        r"links that lead nowhere: 'b/gone.png'; known are \.apng, \.bmp"
+        r"links that lead nowhere: 'b/gone.png'; known: \.apng, \.bmp"
     )
     with pytest.raises(ArgumentError, match=said):
         inputs.read(tmp_path)

@@ -232,7 +232,7 @@ def test_mistakes_in_files_of_labels(tmp_path):
         "cube.npy": r"must have shape \(n,\) or \(n, n_labels\)",
         "objects.npy": "holds no labels",
         "gap.txt": "missing in 1 of 4 rows: got '' in row 1",
-        "y.csv": r"cannot read labels from .*; known are \.npy, \.txt",
+        "y.csv": r"cannot read labels from .*; known: \.npy, \.txt",
         "damaged.npy": "holds no labels",
     }.items():
         with pytest.raises((ArgumentError, ArtefactError), match=message):
@@ -399,7 +399,7 @@ def test_labels_of_images_need_no_name(tmp_path):
 
 def test_a_folder_without_images(tmp_path):
     (tmp_path / "notes.md").touch()
-    with pytest.raises(ArgumentError, match=r"holds no images; known are \.apng, \.bm"):
+    with pytest.raises(ArgumentError, match=r"holds no images; known: \.apng, \.bm"):
         inputs.read(tmp_path)
 
 

@@ -46,7 +46,7 @@ def test_show_prints_claims_and_the_tables_that_are_asked_for():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["run", "nothing"], "no study 'nothing'; there are"),
+        (["run", "nothing"], "no study 'nothing'; known:"),
         (["run", "sparse_projections", "--only", "bits"], "is not NAME=VALUE"),
     ],
 )

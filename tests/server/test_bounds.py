@@ -392,7 +392,7 @@ def test_images_for_other_programs_are_none(client_of, tmp_path, monkeypatch):
     kind = {"Content-Type": "image/eps"}
     answer = client.post("/v1/search", content=sink.getvalue(), headers=kind)
     assert code(answer) == (422, "feature_error")
-    assert "not a readable image: known are PNG" in answer.text
+    assert "not a readable image: readable are PNG" in answer.text
 
 
 def connected(url):

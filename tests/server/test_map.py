@@ -111,7 +111,7 @@ def test_outliers_are_on_the_map(mapped):
 
 def test_export_as_csv_parquet_and_arrow(mapped):
     rows = mapped.plane.positions[:3].tolist()
-    asked = {"rows": rows, "neighbours": 2}
+    asked = {"positions": rows, "neighbours": 2}
 
     def export(kind):
         answer = mapped.post("/v1/map/export", json=asked, headers={"Accept": kind})
@@ -158,7 +158,14 @@ def test_mistakes_are_told_in_one_shape(mapped, path, status):
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"rows": []}, {"rows": [N]}, {"rows": [-1]}, {"rows": [1], "x": 1}]
+    "body",
+    [
+        {},
+        {"positions": []},
+        {"positions": [N]},
+        {"positions": [-1]},
+        {"positions": [1], "x": 1},
+    ],
 )
 def test_mistakes_of_exports(mapped, body):
     assert mapped.post("/v1/map/export", json=body).status_code == 422
@@ -218,7 +225,7 @@ def test_a_map_is_looked_at_while_the_collection_changes(tmp_path):
             assert near["item"]["id"] == row
             export = client.post(
                 "/v1/map/export",
-                json={"rows": [row], "version": version},
+                json={"positions": [row], "version": version},
                 headers={"Accept": "application/json"},
             )
             assert export.status_code == 200, export.text

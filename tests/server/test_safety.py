@@ -329,7 +329,7 @@ def message(answer):
     [
         ({"text": ["a"]}, "unknown field 'text' (did you mean 'texts'?)"),
         ({"ids": [1], "filters": "x"}, "unknown field 'filters' (did you mean 'f"),
-        ({"ids": [1], "\nzzz": 3}, "unknown field '\\nzzz'; there are "),
+        ({"ids": [1], "\nzzz": 3}, "unknown field '\\nzzz'; known: "),
         ({"codes": ["00"]}, "a code of 32 bits has 8 hexadecimal digits, got '00'"),
     ],
 )

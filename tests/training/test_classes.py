@@ -9,7 +9,7 @@ from fewbits.codes import smallest_distance, unpack
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners.deep import LLC, CodebookConfig, TrainingConfig
-from fewbits.training import given_codebook
+from fewbits.training import class_codes_for
 from tests.classify._probabilities import class_probabilities
 
 QUICK = {
@@ -151,8 +151,8 @@ def test_codes_of_classes_are_found_by_numbers_and_by_their_text(names, classes,
     items = Input("vectors", np.eye(len(classes)), np.array(classes), "x")
     if found is None:
         with pytest.raises(ArgumentError, match="no codes for"):
-            given_codebook(book, items)
+            class_codes_for(book, items)
         return
-    alike = given_codebook(book, items)
+    alike = class_codes_for(book, items)
     assert alike.names.tolist() == found
     assert np.array_equal(alike.codes, book.codes)

@@ -82,4 +82,4 @@ def _read(name: str) -> Backbone:
         from fewbits.backbones._networks import OnnxImages, kept_network
 
         return OnnxImages(kept_network(name))
-    raise ArgumentError(f"no backbone {name!r}; known are {', '.join(available())}")
+    raise ArgumentError(f"no backbone {name!r}; known: {', '.join(available())}")

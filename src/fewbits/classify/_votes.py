@@ -107,7 +107,7 @@ def nearest_vote(
     labels: ArrayLike,
     k: int = 1,
     *,
-    own: IdArray | None = None,
+    query_rows: IdArray | None = None,
 ) -> Votes:
     """Return the class that most of the `k` nearest codes have.
 
@@ -123,7 +123,7 @@ def nearest_vote(
         left out; a warning says how many are.
     k : int, default=1
         How many votes there are; more than there are codes means all.
-    own : ndarray of shape (n_queries,), dtype int64, default=None
+    query_rows : ndarray of shape (n_queries,), dtype int64, default=None
         The row of each query that is a code of the database, where it has no vote; -1
         for others.
 
@@ -150,13 +150,13 @@ def nearest_vote(
     classes, numbers = voting_classes(labels, len(database))
     if (numbers < 0).any():
         voters = np.flatnonzero(numbers >= 0)
-        if own is not None:  # a query without a label is not among the voters
-            places = np.minimum(np.searchsorted(voters, own), len(voters) - 1)
-            own = np.where(voters[places] == own, places, -1)
+        if query_rows is not None:  # a query without a label is not among the voters
+            places = np.minimum(np.searchsorted(voters, query_rows), len(voters) - 1)
+            query_rows = np.where(voters[places] == query_rows, places, -1)
         database, numbers = database[voters], numbers[voters]
     winners, shares = np.empty(len(queries), np.int64), np.empty(len(queries))
     n_classes = len(classes)
-    for span, ballots in _nearest_ballots(queries, database, k, n_classes, own):
+    for span, ballots in _nearest_ballots(queries, database, k, n_classes, query_rows):
         n = span.stop - span.start
         winners[span], shares[span] = _winners(ballots, numbers, n, n_classes)
     return Votes(classes[winners], shares)
@@ -167,12 +167,12 @@ def _nearest_ballots(
     database: CodeArray,
     k: int,
     n_classes: int,
-    own: IdArray | None,
+    query_rows: IdArray | None,
 ) -> Iterator[tuple[slice, _Ballots]]:
     """Yield, for blocks of queries, the votes of the `k` nearest codes."""
-    own = np.full(len(queries), -1) if own is None else own
+    query_rows = np.full(len(queries), -1) if query_rows is None else query_rows
     # A query that is in the database is as near to itself as can be.
-    itself = (own >= 0).astype(np.int64)
+    itself = (query_rows >= 0).astype(np.int64)
     if len(database) <= itself.max(initial=0):
         other = "other " if len(database) else ""
         raise ArgumentError(f"without {other}codes there are no votes to count")
@@ -183,7 +183,7 @@ def _nearest_ballots(
         last = np.take_along_axis(nearest, places[:, None] - 1, axis=1)
         distances = hamming_distances(block, database)
         inside = np.flatnonzero(itself[span])
-        distances[inside, own[span][inside]] = np.iinfo(distances.dtype).max
+        distances[inside, query_rows[span][inside]] = np.iinfo(distances.dtype).max
         query, row = np.nonzero(distances <= last)
         ballots = _shared(query, row, distances[query, row], last[:, 0], counts[span])
         yield span, ballots
@@ -269,7 +269,7 @@ def nearest_label_votes(
     labels: ArrayLike,
     k: int = 1,
     *,
-    own: IdArray | None = None,
+    query_rows: IdArray | None = None,
 ) -> NDArray[np.float64]:
     """Return the share of the `k` nearest codes that have each of several labels.
 
@@ -283,8 +283,8 @@ def nearest_label_votes(
         1 where an item has the label of a column, else 0.
     k : int, default=1
         How many votes there are; more than there are codes means all.
-    own : ndarray of shape (n_queries,), dtype int64, default=None
-        As of `nearest_vote`.
+    query_rows : ndarray of shape (n_queries,), dtype int64, default=None
+        As in `nearest_vote`.
 
     Returns
     -------
@@ -307,7 +307,9 @@ def nearest_label_votes(
     queries, database = as_codes(queries), as_codes(database)
     matrix = _label_matrix(labels, len(database))
     shares = np.empty((len(queries), matrix.shape[1]))
-    for span, ballots in _nearest_ballots(queries, database, k, matrix.shape[1], own):
+    for span, ballots in _nearest_ballots(
+        queries, database, k, matrix.shape[1], query_rows
+    ):
         shares[span] = _shares(ballots, matrix, span.stop - span.start)
     return shares
 

@@ -32,9 +32,9 @@ def adding(verb: str, text: str) -> Callable[..., None]:
     ) -> None:
         from fewbits.collection import Collection
 
-        opened = Collection.open(collection)
+        col = Collection.open(collection)
         with progress_bar("encoding") as progress:
-            n = (opened.add if verb == "add" else opened.upsert)(
+            n = (col.add if verb == "add" else col.upsert)(
                 items,
                 column=column,
                 images=images,
@@ -47,7 +47,7 @@ def adding(verb: str, text: str) -> Callable[..., None]:
                 timeout=timeout,
                 progress=progress,
             )
-        print_change(collection, opened, as_json, **{f"{verb}ed": n})
+        print_change(collection, col, as_json, **{f"{verb}ed": n})
 
     command.__doc__ = text
     return command

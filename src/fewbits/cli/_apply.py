@@ -50,8 +50,8 @@ def apply(
     """
     from fewbits.collection import Collection
 
-    opened = Collection.open(collection)
-    id_name = opened.facts.id_column or "id"
+    col = Collection.open(collection)
+    id_name = col.facts.id_column or "id"
     source = "standard input" if changes == "-" else changes
     if changes == "-":
         batches = [*_batches(sys.stdin.buffer, id_name)]
@@ -60,16 +60,16 @@ def apply(
             batches = [*_batches(lines, id_name)]
     counts: Counter[str] = Counter()
     with (
-        opened.transaction(timeout=timeout),
+        col.transaction(timeout=timeout),
         tempfile.TemporaryDirectory() as folder,
     ):
         for batch in batches:
             try:
-                counts[_VERBS[batch.verb]] += _changed(opened, batch, Path(folder))
+                counts[_VERBS[batch.verb]] += _changed(col, batch, Path(folder))
             except FewbitsError as error:
                 raise ArgumentError(f"{source}, {batch}: {error}") from error
     done = {name: counts[name] for name in _VERBS.values() if name in counts}
-    print_change(collection, opened, as_json, **done or {"changed": 0})
+    print_change(collection, col, as_json, **done or {"changed": 0})
 
 
 @dataclass

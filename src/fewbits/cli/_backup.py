@@ -26,10 +26,10 @@ def backup(
 
     Example: fewbits backup my-collection /mnt/backups/monday
     """
-    opened = opt.opened(collection, at)
-    opened.backup(to)
+    col = opt.open_at(collection, at)
+    col.backup(to)
     if as_json:
-        facts = {"version": opened.version, "n_items": len(opened)}
+        facts = {"version": col.version, "n_items": len(col)}
         print_json({"collection": str(collection), "backup": str(to), **facts})
         return
-    typer.echo(f"{to}: {len(opened):,} items of version {opened.version:,}")
+    typer.echo(f"{to}: {len(col):,} items of version {col.version:,}")

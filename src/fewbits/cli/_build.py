@@ -41,7 +41,7 @@ def build(
     keep_vectors: Annotated[
         str | None,
         typer.Option(
-            help="Keep the vectors too, for re-ranking, as int8 (one byte per "
+            help="Keep the vectors too, for re-ranking, as int8 (1.25 bytes per "
             "component), float16 or float32."
         ),
     ] = None,
@@ -128,15 +128,17 @@ def build(
         "skip_blank": skip_blank,
         "skip_unreadable": skip_unreadable,
     }
-    teacher = None if encoder is None else Collection.open(encoder)
-    if teacher is not None:
+    encoder_source = None if encoder is None else Collection.open(encoder)
+    if encoder_source is not None:
         learning.check_none("--encoder leaves nothing to learn")
     if not overwrite and (collection / "collection.json").exists():
         built = Collection.open(collection)
-        if teacher is None:
+        if encoder_source is None:
             learning.check_same(collection, built)
         else:
-            theirs = teacher.encoder if bits is None else teacher.encoder.prefix(bits)
+            theirs = encoder_source.encoder
+            if bits is not None:
+                theirs = theirs.prefix(bits)
             if theirs.fingerprint != built.encoder.fingerprint:
                 raise ArgumentError(
                     f"{collection} has an encoder already, {built.encoder!r} "
@@ -147,7 +149,10 @@ def build(
         if column and not built.columns and built.kind in ("images", "codes"):
             reading |= {"column": None, built.kind: column[0]}
         source = tools.read_items(built, items, **reading)
-        with learning.kept(collection), progress_bar("encoding") as progress:
+        with (
+            learning.keeping_checkpoints(collection),
+            progress_bar("encoding") as progress,
+        ):
             n = tools.add_missing(
                 built,
                 source,
@@ -161,10 +166,10 @@ def build(
             return
     else:
         tools.check_target(collection, overwrite=overwrite)
-        n_bits = bits if teacher is not None else None
-        with learning.kept(collection):
-            if teacher is not None:
-                source = tools.read_queries(teacher, items, **reading)
+        n_bits = bits if encoder_source is not None else None
+        with learning.keeping_checkpoints(collection):
+            if encoder_source is not None:
+                source = tools.read_queries(encoder_source, items, **reading)
             else:
                 if columns and groups:
                     reading["columns"] = list(dict.fromkeys([*columns, groups]))
@@ -173,12 +178,12 @@ def build(
                     learning.check_none("codes exist already")
                     n_bits = bits
                 else:
-                    teacher = learning.run(source, collection)
+                    encoder_source = learning.run(source, collection)
             with progress_bar("encoding") as progress:
                 built = Collection.create(
                     collection,
                     source,
-                    encoder=teacher,
+                    encoder=encoder_source,
                     bits=n_bits,
                     keep_vectors=keep_vectors,
                     index=index or "auto",

@@ -138,11 +138,11 @@ def classify(
         )
     if label is None:
         opt.check_unused({"--linear": linear or None, "-k": k}, "--label")
-    opened = opt.opened(collection, at)
+    col = opt.open_at(collection, at)
     argument, values, names = opt.read_query(
-        opened, "items", items, source, column, ids, codes, vectors, skip_blank
+        col, "items", items, source, column, ids, codes, vectors, skip_blank
     )
-    answer = opened.classify(
+    answer = col.classify(
         **{argument: values},
         label=label,
         k=k,
@@ -163,9 +163,9 @@ def classify(
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     cells = [[_cell(name, value) for name, value in row.items()] for row in rows]
     print_table("classes", header, cells)
-    for note in _notes(opened, rule, answer):
+    for note in _notes(col, rule, answer):
         say(f"note: {note}")
-    if top and opened.calibration is None and not opened.facts.several_labels:
+    if top and col.calibration is None and not col.facts.several_labels:
         say(
             "note: these probabilities are not calibrated: there were no held-out items"
         )

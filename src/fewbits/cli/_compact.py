@@ -11,7 +11,7 @@ def compact(
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Rewrite the rows of COLLECTION without deleted ones, as one segment.
+    """Rewrite COLLECTION without deleted rows, in as few segments as possible.
 
     Rarely needed: `add`, `upsert` and `delete` keep the number of files small, and the
     folder at most twice as large as its items. Files that another process still reads
@@ -22,14 +22,14 @@ def compact(
     """
     from fewbits.collection import Collection, tools
 
-    opened = Collection.open(collection)
+    col = Collection.open(collection)
 
     def n_bytes() -> int:
-        return tools.disk_bytes(opened) + sum(tools.unused_files(collection).values())
+        return tools.disk_bytes(col) + sum(tools.unused_files(collection).values())
 
     before = n_bytes()
-    opened.compact(timeout=timeout)
-    after, tables = n_bytes(), tools.disk_bytes(opened, "tables")
+    col.compact(timeout=timeout)
+    after, tables = n_bytes(), tools.disk_bytes(col, "tables")
     if as_json:
         facts = {"bytes_before": before, "bytes": after, "table_bytes": tables}
         print_json({"collection": str(collection), **facts})

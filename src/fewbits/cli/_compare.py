@@ -34,8 +34,8 @@ def compare(
     recall: Annotated[
         float | None,
         typer.Option(
-            help="Choose the fewest bytes that have this recall of the k nearest, for "
-            "sure of new rows too."
+            help="Choose the smallest codes that reach this recall of the k nearest, "
+            "with confidence and on new rows too."
         ),
     ] = None,
     max_bytes: Annotated[
@@ -82,7 +82,7 @@ def compare(
     ] = None,
     column: opt.Column = None,
     label: opt.Label = None,
-    id: opt.NoFeature = None,
+    id: opt.IgnoredId = None,
     skip_blank: opt.SkipBlank = False,
     settings: Annotated[
         list[str] | None,

@@ -63,13 +63,13 @@ def delete(
         raise ArgumentError("give either --ids or --input")
     if source is None:
         opt.check_unused({"--column": column}, "--input, it is about a file")
-    opened = Collection.open(collection)
-    chosen = opt.typed_ids(opened, ids)
+    col = Collection.open(collection)
+    chosen = opt.typed_ids(col, ids)
     if source is not None:
-        name = column or opened.facts.id_column
-        chosen = list(dict.fromkeys(read_ids(source, name, texts=opened.has_text_ids)))
-    n = opened.delete(chosen, filter=filter, missing_ok=missing_ok, timeout=timeout)
+        name = column or col.facts.id_column
+        chosen = list(dict.fromkeys(read_ids(source, name, texts=col.has_text_ids)))
+    n = col.delete(chosen, filter=filter, missing_ok=missing_ok, timeout=timeout)
     counts = {"deleted": n}
     if missing_ok and chosen is not None and filter is None:
         counts["not_there"] = len(chosen) - n
-    print_change(collection, opened, as_json, **counts)
+    print_change(collection, col, as_json, **counts)

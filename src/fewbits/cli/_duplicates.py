@@ -59,12 +59,12 @@ def duplicates(
 
     Example: fewbits duplicates my-collection -r 3 --pairs --json
     """
-    opened = opt.opened(collection, at)
-    answer = opened.duplicates(
+    col = opt.open_at(collection, at)
+    answer = col.duplicates(
         radius,
         max_vector_distance=max_vector_distance,
         filter=filter,
-        allowed=opt.typed_ids(opened, allowed),
+        allowed=opt.typed_ids(col, allowed),
     )
     if pairs:
         _show_pairs(answer, as_json)

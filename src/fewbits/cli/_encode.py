@@ -39,10 +39,10 @@ def encode(
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; write its codes to another file")
     opt.check_output(output, ".npy", "codes", are_codes)
-    opened = Collection.open(collection)
-    source = tools.read_queries(opened, items, column, skip_blank=skip_blank)
+    col = Collection.open(collection)
+    source = tools.read_queries(col, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
-        codes = opened.encode(source, progress=progress)
+        codes = col.encode(source, progress=progress)
     with atomic_write(output) as file:
         np.save(file, codes)
     if as_json:

@@ -44,13 +44,13 @@ def evaluate(
         opt.check_unused(
             {"--query-label": query_label}, "--label, the labels of the database"
         )
-    opened = Collection.open(collection)
+    col = Collection.open(collection)
     held_out, items = (
-        tools.read_queries(opened, path, column, label=name, skip_blank=skip_blank)
+        tools.read_queries(col, path, column, label=name, skip_blank=skip_blank)
         for path, name in ((queries, query_label or label), (database, label))
     )
     with progress_bar("evaluating") as progress:
-        report = evaluation.evaluate(opened, held_out, items, k=k, progress=progress)
+        report = evaluation.evaluate(col, held_out, items, k=k, progress=progress)
     if as_json:
         print_json(report.to_dict())
         return

@@ -39,14 +39,14 @@ def export(
     from fewbits.integrations.onnx import export_onnx
 
     opt.check_output(output, ".onnx", "models")
-    opened = Collection.open(collection)
-    encoder = opened.encoder
+    col = Collection.open(collection)
+    encoder = col.encoder
     export_onnx(encoder, output, exact=not fast, scores=scores)
     if as_json:
         print_json(
             {
                 "model": str(output),
-                "backbone": opened.backbone,
+                "backbone": col.backbone,
                 "n_features": encoder.n_features,
                 "n_bits": encoder.n_bits,
                 "exact": not fast,
@@ -55,5 +55,5 @@ def export(
         )
         return
     typer.echo(f"{output}: {encoder.n_features:,} features to {encoder.n_bits:,} bits")
-    if opened.backbone is not None:
-        say(f"note: its input is the features of {opened.backbone}")
+    if col.backbone is not None:
+        say(f"note: its input is the features of {col.backbone}")

@@ -30,7 +30,7 @@ def fit(
     column: opt.Column = None,
     images: opt.Images = None,
     label: opt.Label = None,
-    id: opt.NoFeature = None,
+    id: opt.IgnoredId = None,
     skip_blank: opt.SkipBlank = False,
     skip_unreadable: opt.SkipUnreadable = False,
     normalize: opt.Normalize = False,
@@ -85,7 +85,7 @@ def fit(
         device=device,
         normalize=normalize or None,
     )
-    with learning.kept(output):
+    with learning.keeping_checkpoints(output):
         source = inputs.read(
             items,
             column=column,
@@ -194,7 +194,7 @@ class Learning:
                 )
 
     @contextmanager
-    def kept(self, output: Path) -> Iterator[None]:
+    def keeping_checkpoints(self, output: Path) -> Iterator[None]:
         """Say what an interrupt in the block leaves; keep checkpoints until then."""
         from fewbits.learners import fitting
 
@@ -218,7 +218,7 @@ class Learning:
     def run(self, source: "Input", output: Path) -> "Collection":
         """Return a collection without rows; save what an interrupt leaves, and exit."""
         from fewbits.collection import Collection, fit, tools
-        from fewbits.training import given_codebook
+        from fewbits.training import class_codes_for
 
         parameters, seed = self._parameters(), self.random_state or 0
         facts: dict[str, Any] = {}
@@ -239,7 +239,7 @@ class Learning:
                     raise ArgumentError(
                         f"{self.codebook} is a collection without class codes"
                     )
-            parameters["codebook"] = given_codebook(
+            parameters["codebook"] = class_codes_for(
                 codes,
                 source,
                 self.name,

@@ -11,7 +11,7 @@ from fewbits.cli._printing import print_hits, print_json
 def get(
     collection: opt.CollectionPath,
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of items.")],
-    columns: opt.Shown = None,
+    columns: opt.HitColumns = None,
     at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
@@ -21,9 +21,9 @@ def get(
     """
     from fewbits.collection import tools
 
-    opened = opt.opened(collection, at)
-    chosen = [tools.parse_id(opened, text) for text in ids]
-    rows = opened.get(chosen, columns or None)
+    col = opt.open_at(collection, at)
+    chosen = [tools.parse_id(col, text) for text in ids]
+    rows = col.get(chosen, columns or None)
     items = [{"id": id, "columns": row} for id, row in zip(chosen, rows, strict=True)]
     if as_json:
         print_json(*items)

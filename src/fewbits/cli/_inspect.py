@@ -105,27 +105,27 @@ def inspect(
         opt.check_unused({**of_page, "--show": show or None}, "--attributes")
     if taxonomy is None:
         opt.check_unused({"--tree": tree}, "--taxonomy")
-    opened = opt.opened(collection, at)
+    col = opt.open_at(collection, at)
     relations = None if tree is None else read_tree(tree)
     by_hand = None if names is None else read_names(names)
-    summary, verification = opened.summary(), opened.last_verified()
+    summary, verification = col.summary(), col.last_verified()
     if "columns" in summary:
-        summary |= {"id_column": opened.id_name}
-        summary |= {"types": {field.name: str(field.type) for field in opened.schema}}
-    summary |= {"version": opened.version, "tags": opened.tags()}
+        summary |= {"id_column": col.id_name}
+        summary |= {"types": {field.name: str(field.type) for field in col.schema}}
+    summary |= {"version": col.version, "tags": col.tags()}
     metrics: dict[str, dict[str, Any]] = {}
     if bits:
-        metrics["bits"] = pages.report_of(opened, label).summary()
+        metrics["bits"] = pages.report_of(col, label).summary()
     if bound:
-        classes = opened.labels(str(label))
-        report = code_bound(opened.codes, opened.encoder.n_bits, classes)
+        classes = col.labels(str(label))
+        report = code_bound(col.codes, col.encoder.n_bits, classes)
         metrics["bound"] = report.summary()
     if taxonomy is not None:
-        pages.check_taxonomy(opened, relations)
+        pages.check_taxonomy(col, relations)
     if attributes is not None:
         with progress_bar("extracting") as progress:
             pages.write_attributes(
-                opened,
+                col,
                 attributes,
                 label=label,
                 captions=captions,
@@ -135,14 +135,14 @@ def inspect(
                 progress=progress,
             )
     if taxonomy is not None:
-        tree_metrics = pages.write_taxonomy(opened, taxonomy, relations)
+        tree_metrics = pages.write_taxonomy(col, taxonomy, relations)
         metrics["taxonomy"] = tree_metrics.summary()
     if as_json:
         last = None if verification is None else verification.to_dict()
         print_json({**summary, "last_verify": last, **metrics})
         return
     summary.pop("columns", None)  # whose names are among the types
-    summary["last_verify"] = _last_verify(verification, opened.version)
+    summary["last_verify"] = _last_verify(verification, col.version)
     _print_values(str(collection), summary)
     if "bits" in metrics:
         warnings = metrics["bits"].pop("warnings")

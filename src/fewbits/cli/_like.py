@@ -41,7 +41,7 @@ def like(
     k: opt.K = 10,
     filter: opt.Filter = None,
     allowed: opt.Allowed = None,
-    columns: opt.Shown = None,
+    columns: opt.HitColumns = None,
     n_random: Annotated[
         int, typer.Option(help="Random items that stand for everything else.")
     ] = 1000,
@@ -76,19 +76,19 @@ def like(
             "there are no examples: give texts or images, --good-ids, or --input"
         )
     opt.check_unread(source, column, skip_blank)
-    opened = opt.opened(collection, at)
-    items: list[Any] = opt.typed_items(opened, typed, "--good-ids")
+    col = opt.open_at(collection, at)
+    items: list[Any] = opt.typed_items(col, typed, "--good-ids")
     if source:
-        more = tools.read_queries(opened, source, column, skip_blank=skip_blank)
+        more = tools.read_queries(col, source, column, skip_blank=skip_blank)
         items += list(more.values)
-    hits = opened.like(
+    hits = col.like(
         items,
-        opt.typed_items(opened, bad or (), "--bad-ids"),
-        good_ids=opt.typed_ids(opened, good_ids) or (),
-        bad_ids=opt.typed_ids(opened, bad_ids) or (),
+        opt.typed_items(col, bad or (), "--bad-ids"),
+        good_ids=opt.typed_ids(col, good_ids) or (),
+        bad_ids=opt.typed_ids(col, bad_ids) or (),
         k=k,
         filter=filter,
-        allowed=opt.typed_ids(opened, allowed),
+        allowed=opt.typed_ids(col, allowed),
         columns=columns or None,
         n_random=n_random,
         C=C,
@@ -101,7 +101,7 @@ def like(
         return
     print_hits("items most like the examples: distances are minus margins", records)
     # The members of a small collection serve as random items, too.
-    if records and records[0]["distance"] > 0 and len(opened) > n_random:
+    if records and records[0]["distance"] > 0 and len(col) > n_random:
         typer.echo(
             "note: every score is negative: nothing in the collection looks like "
             "the examples"

@@ -82,7 +82,7 @@ Id = Annotated[
         "the collection has, or row numbers.",
     ),
 ]
-NoFeature = Annotated[
+IgnoredId = Annotated[
     str | None,
     typer.Option("--id", help="Column of a table with the ids; not a feature."),
 ]
@@ -178,7 +178,7 @@ Allowed = Annotated[
     list[str] | None,
     typer.Option("--allowed", help="Id of an item that may be found; may be repeated."),
 ]
-Shown = Annotated[
+HitColumns = Annotated[
     list[str] | None,
     typer.Option(
         "--columns", help="Column that results have; may be repeated. Default: all."
@@ -206,8 +206,9 @@ Bits = Annotated[
     typer.Option(
         "--bits",
         "-b",
-        help="Number of bits per code, from 1 to 65,536. Default: 256 for texts, else "
-        "64; threshold, pcah, classemes and llc choose their own.",
+        help="Number of bits per code, from 1 to 65,536. Default: 64, or 256 for "
+        "texts by methods that learn without labels; threshold, pcah, classemes and "
+        "llc choose by themselves.",
     ),
 ]
 Backbone = Annotated[
@@ -336,7 +337,7 @@ def check_unread(
         check_unused(options, "--input, it is about a file")
 
 
-def opened(path: Path, at: str | None) -> "Collection":
+def open_at(path: Path, at: str | None) -> "Collection":
     """Return a collection, or one version of it."""
     from fewbits.collection import Collection
 

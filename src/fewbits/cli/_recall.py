@@ -41,7 +41,7 @@ def recall(
     ] = None,
     shortlist: Annotated[
         int | None,
-        typer.Option(help="Codes that are ranked again. Default: as of search."),
+        typer.Option(help="Codes that are ranked again. Default: as in search."),
     ] = None,
     confidence: Annotated[
         float, typer.Option(help="Confidence level of the interval.")
@@ -65,12 +65,12 @@ def recall(
     from fewbits.collection import tools
 
     opt.check_unread(source, column, skip_blank)
-    opened = opt.opened(collection, at)
+    col = opt.open_at(collection, at)
     held_out = None
     if source is not None:
-        held_out = tools.read_queries(opened, source, column, skip_blank=skip_blank)
+        held_out = tools.read_queries(col, source, column, skip_blank=skip_blank)
     with progress_bar("comparing") as progress:
-        estimates = opened.recall(
+        estimates = col.recall(
             k,
             queries=held_out,
             vectors=None if vectors is None else opt.read_vectors(vectors, "--vectors"),

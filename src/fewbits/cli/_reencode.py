@@ -42,20 +42,20 @@ def reencode(
     other = Collection.open(encoder)
     folder = output or collection
     try:
-        opened = Collection.open(collection)
+        col = Collection.open(collection)
     except ArtefactError:
         if output is not None:
             raise
         Collection.repair_folder(collection, encoder=other)
     else:
         if output is not None:
-            opened.save(output)
-            opened = Collection.open(output)
+            col.save(output)
+            col = Collection.open(output)
         with progress_bar("encoding") as progress:
-            opened.reencode(other, progress=progress)
-    opened = Collection.open(folder)
+            col.reencode(other, progress=progress)
+    col = Collection.open(folder)
     if as_json:
-        print_json({"collection": str(folder), **opened.summary()})
+        print_json({"collection": str(folder), **col.summary()})
     else:
-        n, n_bits = len(opened), opened.encoder.n_bits
+        n, n_bits = len(col), col.encoder.n_bits
         typer.echo(f"{folder}: {n:,} items of {n_bits} bits")

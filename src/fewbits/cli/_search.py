@@ -66,7 +66,7 @@ def search(
         int | None,
         typer.Option(help="Codes that are ranked again. Default: 100, or ten times k."),
     ] = None,
-    columns: opt.Shown = None,
+    columns: opt.HitColumns = None,
     encoder: Annotated[
         Path | None,
         typer.Option(
@@ -96,17 +96,17 @@ def search(
     """
     from fewbits.collection import Collection, tools
 
-    opened = opt.opened(collection, at)
-    encoding = opened
+    col = opt.open_at(collection, at)
+    encoding = col
     if encoder is not None:
         encoding = Collection.open(encoder)
-        tools.check_same_codes(opened, encoding)
+        tools.check_same_codes(col, encoding)
     argument, values, names = opt.read_query(
         encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
     )
     n = len(names) if as_json else min(len(names), _MOST_SHOWN)
-    most = (10 if radius is None else len(opened)) if k is None else k
-    step = max(1, _HITS // max(1, min(most, len(opened))))
+    most = (10 if radius is None else len(col)) if k is None else k
+    step = max(1, _HITS // max(1, min(most, len(col))))
     shown: list[dict[str, Any]] = []
     for start in range(0, n, step):
         part = values[start : min(start + step, n)]
@@ -114,12 +114,12 @@ def search(
         if encoder is not None:
             name = "items" if argument == "queries" else argument
             query = {"codes": encoding.encode(**{name: part})}
-        hits = opened.search(
+        hits = col.search(
             **query,
             k=k,
             radius=radius,
             filter=filter,
-            allowed=opt.typed_ids(opened, allowed) if allowed else None,
+            allowed=opt.typed_ids(col, allowed) if allowed else None,
             group_by=group_by,
             rerank=rerank,
             shortlist=shortlist,
@@ -150,7 +150,7 @@ def search(
             which = "the query" if len(shown) == 1 else repr(answer["query"])
             say(
                 f"note: {which} is out-of-distribution: the nearest item is more than "
-                f"{opened.facts.novelty_radius} bits away"
+                f"{col.facts.novelty_radius} bits away"
             )
     if len(names) > n:
         say(f"note: {len(names) - n:,} more queries; --json prints the results of all")

@@ -17,9 +17,7 @@ def tag(
     version: Annotated[
         int | None, typer.Option(help="Version to name. Default: the newest.")
     ] = None,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Take the name away.")
-    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the name.")] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Name a version of COLLECTION, which then stays; without a name, list versions.
@@ -33,16 +31,16 @@ def tag(
     """
     from fewbits.collection import Collection
 
-    opened = Collection.open(collection)
+    col = Collection.open(collection)
     if name is None:
         opt.check_unused({"--version": version, "--remove": remove or None}, "NAME")
     elif remove:
         opt.check_unused({"--version": version}, "a name to give")
-        opened.untag(name)
+        col.untag(name)
     else:
-        opened.tag(name, version)
-    names: dict[int, list[str]] = {number: [] for number in opened.versions()}
-    for known, number in sorted(opened.tags().items()):
+        col.tag(name, version)
+    names: dict[int, list[str]] = {number: [] for number in col.versions()}
+    for known, number in sorted(col.tags().items()):
         names.setdefault(number, []).append(known)
     if as_json:
         rows = [{"version": n, "names": some} for n, some in sorted(names.items())]

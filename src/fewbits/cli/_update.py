@@ -29,15 +29,15 @@ def update(
 ) -> None:
     """Change columns of items of COLLECTION, whose codes and order stay.
 
-    A column that the collection has not is added, and is null for all other items.
+    A column that the collection lacks is added, and is null for all other items.
 
     Example: fewbits update my-collection prices.csv --id sku --columns price
     """
     from fewbits.collection import Collection
 
-    opened = Collection.open(collection)
-    before = set(opened.columns)
-    n = opened.update(table, id=id, columns=columns or None, timeout=timeout)
-    if new := [name for name in opened.columns if name not in before]:
+    col = Collection.open(collection)
+    before = set(col.columns)
+    n = col.update(table, id=id, columns=columns or None, timeout=timeout)
+    if new := [name for name in col.columns if name not in before]:
         say(f"note: the collection had no column {', '.join(new)}: added")
-    print_change(collection, opened, as_json, updated=n)
+    print_change(collection, col, as_json, updated=n)

@@ -36,8 +36,8 @@ def verify(
     Also names files to be rebuilt, with which nothing is lost, and what is no longer
     needed, with its bytes.
 
-    Exit status 1 when something is damaged or could not be read, or was lost or is left
-    in the repair, deletes included.
+    Exit status 1 if anything is damaged, unreadable or, after --repair, lost or still
+    damaged.
 
     Example: fewbits verify my-collection
 

@@ -107,7 +107,7 @@ class RemoteCollection:
     ----------
     connection : Connection
     at : int or str, default=None
-        A version to read, as of `at`; None for the newest, which can be changed.
+        A version to read, as in `at`; None for the newest, which can be changed.
     """
 
     def __init__(self, connection: Connection, at: int | str | None = None) -> None:

@@ -113,12 +113,12 @@ def hamming_topk(
     """
     queries, database = _same_width(queries, database)
     k = check_k(k)
-    found = min(k, len(database))
-    check_padding(len(queries), k, found)
+    width = min(k, len(database))
+    check_padding(len(queries), k, width)
     mask = _packed_mask(allowed, len(database))
-    shape = (len(queries), found)
+    shape = (len(queries), width)
     distances, rows = np.empty(shape, np.int32), np.empty(shape, np.int64)
-    if found:
+    if width:
         _kernels.hamming_topk(
             queries,
             database,

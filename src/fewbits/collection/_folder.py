@@ -40,8 +40,9 @@ from fewbits.store import (
 
 MANIFEST, VERIFIED = "collection.json", "verified.json"
 FORMAT = 6
-#: Names in its lists of features that are known, see FORMAT.md.
-FEATURES = frozenset({"normalize"})
+NORMALIZE = "normalize"
+#: What its lists of features may name, see FORMAT.md, and what that means.
+FEATURES = {NORMALIZE: "vectors are brought to length 1 before all else: for readers"}
 _OLDEST = 5  # format that is read
 _EARLIER = "bundle.json"  # of formats 1 to 4
 SAVING = ".saving.tmp"  # there while one saves
@@ -174,7 +175,10 @@ def read_folder(
     ):
         if name in files:
             parts[key] = load(checked_path(folder, manifest, name))
-    facts = Facts.from_dict(manifest["facts"])
+    try:
+        facts = Facts.from_dict(manifest["facts"])
+    except ArgumentError as error:
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: {error}") from error
     names = manifest["backbone"], manifest["backbone_fingerprint"]
     try:
         model = Model(encoder, *names, facts, **parts)
@@ -392,7 +396,7 @@ def _write(
         content = {
             **unknown,
             "format": FORMAT,
-            "reader_features": ["normalize"] if model.facts.normalize else [],
+            "reader_features": [NORMALIZE] if model.facts.normalize else [],
             "writer_features": [],
             "encoder": encoder_facts(model.encoder, "kind"),
             "backbone": model.backbone,

@@ -184,7 +184,8 @@ def first_rows(
 ) -> tuple[Model, Any]:
     """Return a model that knows the columns of the first rows, and their table."""
     columns = source.stored_columns()
-    item = source.column or _ITEM_COLUMNS.get(source.kind, "")
+    usual = _ITEM_COLUMNS.get(source.kind)  # none of vectors and codes
+    item = usual and (source.column or usual)
     facts: dict[str, Any] = {
         "item_column": item if item in columns else None,
         "label_column": source.label if source.label in columns else None,
@@ -342,7 +343,8 @@ def reencoded_tables(
         corrections = encoder.corrections(vectors, codes)
         return codes, None if corrections is None else corrections.values
 
-    return _recoded(rows, recode, _REENCODED // encoder.n_features, progress)
+    step = max(1, _REENCODED // encoder.n_features)
+    return _recoded(rows, recode, step, progress)
 
 
 def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:

@@ -48,6 +48,18 @@ _RATIO = 3  # of lengths from which nearness is about little else
 _FEATURES = 16  # of fewer, random vectors differ so much, too
 
 
+#: What facts are in JSON.
+_TYPES: Mapping[Any, str] = {
+    str: "method kernel_map interrupted item_column label_column id_column index "
+    "keep_vectors",
+    int: "trained_on repaired_classes prefix_of novelty_radius",
+    int | float: "label_threshold",
+    bool: "several_labels normalize",
+    dict: "parameters extra",
+    list: "feature_names",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """How the encoder was learnt, and what the columns of the collection are.
@@ -97,16 +109,30 @@ class Facts:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` gave, without what only a newer fewbits knows."""
-        return cls(**{x.name: facts[x.name] for x in fields(cls) if x.name in facts})
+        """Return what `to_dict` gave, without what only a newer fewbits knows.
+
+        Raises
+        ------
+        ArgumentError
+            When a value is of another type.
+        """
+        values = {x.name: facts[x.name] for x in fields(cls) if x.name in facts}
+        for kind, names in _TYPES.items():
+            for name in set(names.split()).intersection(values):
+                value = values[name]
+                if not isinstance(value, kind) or (type(value) is bool) != (
+                    kind is bool
+                ):
+                    raise ArgumentError(f"{name} is {value!r}"[:100])
+        return cls(**values)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Self:
         """Return facts of a learner: those that are none of the fields are extra."""
         names = {x.name for x in fields(cls)}
+        known = {name: value for name, value in facts.items() if name in names}
         others = {name: value for name, value in facts.items() if name not in names}
-        extra = {**facts.get("extra", {}), **others}
-        return cls.from_dict({**facts, "extra": extra})
+        return cls(**{**known, "extra": {**facts.get("extra", {}), **others}})
 
 
 @dataclass(frozen=True, repr=False)

@@ -114,11 +114,11 @@ def user_column(name: str, column: Any) -> Any:
             typed = column.ndim == 1 and kind.kind in "biufmM" and kind.isnative
             column = frozen_array(column) if typed else column.tolist()
         column = typed_column(column)
+        kind = _kept_type(column.type)
         if pa.types.is_dictionary(column.type) and any(
             chunk.dictionary.null_count for chunk in column.chunks
         ):
             column = column.cast(column.type.value_type)  # null is no category
-        kind = _kept_type(column.type)
         # Maps of Parquet differ by the names of their parts alone.
         is_same = column.type.equals(kind, check_metadata=True)
         return column if is_same else column.cast(kind)

@@ -275,11 +275,13 @@ def _by_votes(
         best = vote(voters, classes, k)
     else:
         codes = rows.codes if labelled is None else rows.codes[labelled]
-        own = None if query.stored is None else voters_at(query.stored)
+        query_rows = None if query.stored is None else voters_at(query.stored)
         if classes.ndim > 1:
-            shares = nearest_label_votes(query.codes, codes, classes, k, own=own)
+            shares = nearest_label_votes(
+                query.codes, codes, classes, k, query_rows=query_rows
+            )
             return _ranked(shares, _HALF)
-        best = nearest_vote(query.codes, codes, classes, k, own=own)
+        best = nearest_vote(query.codes, codes, classes, k, query_rows=query_rows)
     return _best(best.labels.tolist(), "share", best.shares)
 
 

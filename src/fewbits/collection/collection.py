@@ -125,7 +125,7 @@ def fit(
     ----------
     data, column, images, label, learner, bits, backbone, normalize, skip_blank, \
 skip_unreadable, random_state
-        As of `Collection.create`.
+        As in `Collection.create`.
     columns : mapping of str to sequence, default=None
         The column that `label` names, of items that are not a table.
     parameters : mapping, default=None
@@ -406,7 +406,7 @@ class Collection:
             to take features. For a network that was trained along, the id that
             `fewbits.learners.deep.export_backbone` returned.
         groups : array-like of shape (n,), default=None
-            As of `fit`.
+            As in `fit`.
 
         Raises
         ------
@@ -484,7 +484,7 @@ class Collection:
         """Write this version to another folder, without what is deleted.
 
         A crash leaves what was there, or the new one. `backup` takes files as they are.
-        `overwrite` and errors are as of `create`.
+        `overwrite` and errors are as in `create`.
         """
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
@@ -635,7 +635,7 @@ class Collection:
             Items of the collection that do, or do not. The answer is without them, and
             without examples that are items of the collection.
         k, filter, allowed, columns
-            As of `search`.
+            As in `search`.
         n_random : int, default=1000
             Random items of the collection that stand for everything else.
         C : float, default=100
@@ -705,7 +705,7 @@ class Collection:
         Parameters
         ----------
         items, texts, vectors, images, ids, codes
-            As of `search`. Items of the collection have no vote on themselves.
+            As in `search`. Items of the collection have no vote on themselves.
         label : str, default=None
             A column of the collection with classes, by which its nearest items vote;
             those without a label have no vote. None decodes the class codes that were
@@ -776,7 +776,7 @@ class Collection:
             Confirm each pair by the kept vectors: their Euclidean distance is at most
             this.
         filter, allowed : default=None
-            Look at these items only, as of `search`.
+            Look at these items only, as in `search`.
 
         Returns
         -------
@@ -830,7 +830,7 @@ class Collection:
         n_queries : int, default=None
             How many are drawn; None asks all of the `queries`, or 1,000 items.
         shortlist : int, default=None
-            As of `search`.
+            As in `search`.
         confidence : float, default=0.95
             Share of samples whose interval contains the recall over all queries.
         random_state : int or Generator, default=0
@@ -889,7 +889,7 @@ class Collection:
         Parameters
         ----------
         items, texts, vectors, images, ids, codes, progress
-            As of `search` and `create`; of items of the collection, the stored codes.
+            As in `search` and `create`; of items of the collection, the stored codes.
         """
         version, values = self._version, (items, texts, vectors, images, ids, codes)
         query = Query.one_of(version.model, version.rows, *values, progress=progress)
@@ -929,7 +929,7 @@ class Collection:
         ----------
         data, column, images, codes, id, ids, label, columns, skip_blank, \
 skip_unreadable, progress
-            As of `create`. Where they are not given, columns have the names that they
+            As in `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
             get null, with a warning, and others are left out with one; items and labels
             are required. Without a column of ids they are numbers,
@@ -1014,7 +1014,7 @@ skip_unreadable, progress
             Ids and the columns to change, or the file of a table; None with `ids` and a
             mapping of `columns`.
         id, ids, columns, timeout
-            As of `add`.
+            As in `add`.
 
         Raises
         ------
@@ -1046,11 +1046,11 @@ skip_unreadable, progress
         ----------
         ids : array-like of int or str, default=None
         filter : str or pyarrow.compute.Expression, default=None
-            As of `search`; with `ids`, which of these.
+            As in `search`; with `ids`, which of these.
         missing_ok : bool, default=False
             Pass over ids that are not there.
         timeout : float, default=None
-            As of `add`.
+            As in `add`.
 
         Raises
         ------
@@ -1089,7 +1089,7 @@ skip_unreadable, progress
         Parameters
         ----------
         timeout : float, default=None
-            As of `add`. Those of the changes in the block do not count.
+            As in `add`. Those of the changes in the block do not count.
 
         Raises
         ------
@@ -1155,7 +1155,7 @@ skip_unreadable, progress
         Parameters
         ----------
         columns, filter : default=None
-            As of `search`.
+            As in `search`.
         """
         version = self._version
         names, mask = version.filled.column_names(columns), version.mask(filter)
@@ -1279,7 +1279,8 @@ skip_unreadable, progress
         is_text = isinstance(name, str) and name.strip() == name != ""
         if not is_text or name.isdecimal():
             raise ArgumentError(
-                f"the name of a version is a text, no number; got {name!r}"
+                "the name of a version must be a string, other than a number and "
+                f"without spaces around it, got {name!r}"
             )
         number = self.version if version is None else check_count(version, "version", 0)
         with self._alone(), self._writing(None) as writer:
@@ -1361,7 +1362,7 @@ skip_unreadable, progress
         by itself while rows come and go, so that a folder is at most twice its live
         rows and those of versions that have names. Then tables of multi-index hashing
         are written where they find neighbours faster, unless the index is ``"flat"``,
-        and remains of a save that was killed are removed. `timeout` is as of `add`.
+        and remains of a save that was killed are removed. `timeout` is as in `add`.
         """
         with self._alone():
             store = self._version.filled.store
@@ -1478,7 +1479,7 @@ skip_unreadable, progress
         Parameters
         ----------
         encoder, progress
-            As of `create`. The encoder of a collection is for the features of its
+            As in `create`. The encoder of a collection is for the features of its
             backbone, which must be those that were kept.
 
         Raises
@@ -1906,7 +1907,7 @@ def _source(encoder: Source) -> Encoder | Model | Path | str:
 def _number_of(tags: Mapping[str, int], name: str) -> int:
     if name not in tags:
         raise ArgumentError(
-            f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
+            f"no version is named {name!r}; known: {known_names(tags) or 'none'}"
         )
     return tags[name]
 

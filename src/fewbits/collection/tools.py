@@ -46,7 +46,7 @@ def read_items(
 ) -> Input:
     """Return items as `Collection.add` reads them, which takes this, too.
 
-    `types` are those of first rows, as of `Collection.create`. Raises ArgumentError
+    `types` are those of first rows, as in `Collection.create`. Raises ArgumentError
     when items cannot be read, or are not of the kind that the collection takes.
     """
     return collection._read(data, types, **options)
@@ -70,7 +70,7 @@ def read_queries(
     collection : Collection
     path : str
     column, codes, columns, **options
-        As of `fewbits.inputs.read`; no other columns when not given.
+        As in `fewbits.inputs.read`; no other columns when not given.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def add_missing(
 ) -> int:
     """Add the items of `read_items` whose ids are not there yet; return how many.
 
-    Without ids, all are added. `keep_vectors` and `index` are as of
+    Without ids, all are added. `keep_vectors` and `index` are as in
     `Collection.create`, where these are the first rows; else what it has already.
     """
     check_choice(index or "auto", "index", INDEXES)
@@ -254,7 +254,7 @@ def positions_of(
 def mask(
     collection: Collection, filter: Any = None, allowed: Any = None
 ) -> Mask | None:
-    """Return which items meet a filter and are allowed, as of `Collection.search`.
+    """Return which items meet a filter and are allowed, as in `Collection.search`.
 
     A bool for each item in their order; None for all.
     """

@@ -213,5 +213,5 @@ def download(
 
 def _source(name: str) -> _Source:
     if name not in _SOURCES:
-        raise ArgumentError(f"no data set {name!r}; there are {', '.join(_SOURCES)}")
+        raise ArgumentError(f"no data set {name!r}; known: {', '.join(_SOURCES)}")
     return _SOURCES[name]

@@ -16,7 +16,7 @@ from fewbits._artefacts import checksum, tensor_bytes
 from fewbits._checks import check_prefix, check_zero_bit
 from fewbits._features import SparseRows, as_rows, feature_blocks
 from fewbits._files import atomic_write
-from fewbits._frozen import Immutable, frozen_array
+from fewbits._frozen import Immutable
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -474,7 +474,8 @@ def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
         numbers = np.asarray(original, dtype=dtype, order="C")
     if whole and not np.array_equal(numbers, original):
         raise ArgumentError(f"numbers too large for {np.dtype(dtype)}")
-    return frozen_array(numbers)
+    # A copy of a memory map, too, whose file may be written.
+    return np.ndarray(numbers.shape, numbers.dtype, numbers.tobytes())
 
 
 def check_finite(what: str, *arrays: NDArray[Any]) -> None:

@@ -133,12 +133,12 @@ def neighbour_recall(
     return recall_at(queries, database, relevance, check_count(at, "at"))
 
 
-def search_recall(found: ArrayLike, neighbours: ArrayLike) -> Score:
+def search_recall(ids: ArrayLike, neighbours: ArrayLike) -> Score:
     """Share of the true neighbours that a search returned, whatever its method.
 
     Parameters
     ----------
-    found : array-like of shape (n_queries, R), dtype integer
+    ids : array-like of shape (n_queries, R), dtype integer
         The ids that a search returned, padded with -1.
     neighbours : array-like of shape (n_queries, k), dtype integer
         The true ones, such as the ids of `exact_neighbours`.
@@ -148,15 +148,19 @@ def search_recall(found: ArrayLike, neighbours: ArrayLike) -> Score:
     >>> search_recall([[5, 2, 9]], [[2, 3]]).value
     0.5
     """
-    ids, truth = as_ids(found, "found"), as_ids(neighbours, "neighbours")
-    if len(ids) != len(truth):
-        raise ArgumentError(f"found holds {len(ids)} queries, neighbours {len(truth)}")
-    both = np.sort(np.concatenate([ids, truth], axis=1), axis=1)
+    returned, truth = as_ids(ids, "ids"), as_ids(neighbours, "neighbours")
+    if len(returned) != len(truth):
+        raise ArgumentError(
+            f"ids holds {len(returned)} queries, neighbours {len(truth)}"
+        )
+    both = np.sort(np.concatenate([returned, truth], axis=1), axis=1)
     hits = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] >= 0)).sum(axis=1)
     n_true = (truth >= 0).sum(axis=1)
     values = np.full(len(truth), np.nan)
     np.divide(hits, n_true, out=values, where=n_true > 0)
-    return mean_score(values, f"recall {truth.shape[1]}@{ids.shape[1]} of a search")
+    return mean_score(
+        values, f"recall {truth.shape[1]}@{returned.shape[1]} of a search"
+    )
 
 
 def neighbour_recall_score(

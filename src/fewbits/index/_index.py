@@ -919,7 +919,7 @@ def stream_range_search(
     queries : ndarray of shape (n_queries, n_bytes), dtype uint8
     radius : int
     allowed : array-like, default=None
-        As of `Index.search`.
+        As in `Index.search`.
 
     Yields
     ------

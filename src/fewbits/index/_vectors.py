@@ -206,6 +206,15 @@ class VectorParts:
     """
 
     def __init__(self, parts: Sequence[VectorPart]) -> None:
+        runs = [part.vectors for part in parts]
+        dtypes = [None if isinstance(x, Int8Vectors) else x.dtype for x in runs]
+        if (
+            len({(x.shape[1], dtype) for x, dtype in zip(runs, dtypes, strict=True)})
+            != 1
+        ):
+            raise ArgumentError(
+                "parts must be one or more, of one kind, dtype and number of features"
+            )
         self.first = parts[0].vectors
         self._parts = tuple(parts)
         self._starts = tuple(accumulate(map(len, parts), initial=0))

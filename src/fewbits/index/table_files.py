@@ -80,7 +80,7 @@ def tables_from(data: Any, codes: CodeArray) -> Tables | None:
     Parameters
     ----------
     data : bytes-like
-        As of `table_bytes`, such as a mapped file, which is not copied.
+        As in `table_bytes`, such as a mapped file, which is not copied.
     codes : ndarray of shape (n, n_bytes), dtype uint8
     """
     data = memoryview(data)

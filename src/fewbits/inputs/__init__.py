@@ -11,7 +11,7 @@ from fewbits.inputs._objects import (
 )
 from fewbits.inputs._read import read, read_columns, read_ids, with_beside
 from fewbits.inputs._text_files import strict_json
-from fewbits.inputs._written import hex_codes, packed_codes
+from fewbits.inputs._text_kinds import hex_codes, packed_codes
 
 __all__ = [
     "Input",

@@ -25,7 +25,7 @@ from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 from fewbits.inputs._csv import as_typed
 from fewbits.inputs._input import Input, Options, checked_vectors
 from fewbits.inputs._streams import kind_of, open_bytes
-from fewbits.inputs._written import checked_codes
+from fewbits.inputs._text_kinds import checked_codes
 
 #: Whatever NumPy makes of a header that is none: it is written as Python.
 _BAD_HEADER = (ValueError, EOFError, SyntaxError, TokenError, OverflowError)
@@ -351,7 +351,7 @@ def read_values(path: Path, what: str, known: Sequence[str]) -> NDArray[Any]:
     suffix, damage = kind_of(path), f"{path} holds no {what}s"
     if suffix not in BESIDE:
         raise ArgumentError(
-            f"cannot read {what}s from {path}; known are {', '.join(known)}, with one "
+            f"cannot read {what}s from {path}; known: {', '.join(known)}, with one "
             f"{what} for each item"
         )
     if suffix == ".txt":

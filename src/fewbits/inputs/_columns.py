@@ -42,14 +42,14 @@ from fewbits.inputs._input import (
     checked_vectors,
 )
 from fewbits.inputs._tables import Table
-from fewbits.inputs._written import (
+from fewbits.inputs._text_kinds import (
     PLAIN_NUMBER,
     check_no_file_names,
     check_words,
     exceptions,
     packed_codes,
     parse_vectors,
-    writing,
+    text_kind,
 )
 
 #: Columns that number the rows: by name, without one, or as pandas writes an index.
@@ -67,13 +67,13 @@ _BY_NAME = "by column= (on the command line by --column)"
 
 @dataclass(frozen=True)
 class _Choice:
-    """The columns of the items, and how they are read.
+    """The columns of the items, and the kind as which they are read.
 
-    As "vectors", "written" vectors, "numbers" side by side, "texts", "images" or
+    One of "vectors", "written" vectors, "numbers" side by side, "texts", "images" or
     "codes".
     """
 
-    how: str
+    kind: str
     places: list[int]
     left_out: list[int] = field(default_factory=list)
 
@@ -89,43 +89,45 @@ def read_table(
         raise ArgumentError(f"{source} holds no items")
     # Before the items, so that a wrong name is said even where their column is not.
     label, id_ = (
-        None if name is None else place_of(table, name, source)
+        None if name is None else column_index(table, name, source)
         for name in (options.label, options.id)
     )
-    kept = [place_of(table, name, source) for name in options.columns or ()]
-    auxiliary = [place_of(table, name, source) for name in table.auxiliary]
+    kept = [column_index(table, name, source) for name in options.columns or ()]
+    auxiliary = [column_index(table, name, source) for name in table.auxiliary]
     apart = {*kept, *auxiliary, label, id_}
     choice = _choose(table, options, apart, source)
     if options.skip_blank:
         needed = {}
-        if choice.how in ("texts", "images", "codes"):
-            needed[choice.places[0]] = choice.how.removesuffix("s")
+        if choice.kind in ("texts", "images", "codes"):
+            needed[choice.places[0]] = choice.kind.removesuffix("s")
         if label is not None:
             needed[label] = "label"
         table = _without_blank(table, needed, source, has_ids=id_ is not None)
         choice = _choose(table, options, apart, source)  # may be digits without them
     values, n_bits = _items(table, choice, source, folder)
     if options.columns is None:
-        items = () if choice.how == "texts" else choice.places
+        items = () if choice.kind == "texts" else choice.places
         kept = [i for i in range(table.n_columns) if i not in items]
     kept = [i for i in kept if i != id_]
     if not (options.column or options.images or options.codes):
-        told = {*kept, label, id_}
-        _warn_of_left_out(table, choice, [*choice.left_out, *auxiliary], told, source)
+        reported = {*kept, label, id_}
+        _warn_of_left_out(
+            table, choice, [*choice.left_out, *auxiliary], reported, source
+        )
     columns = _kept_columns(table, kept, set(choice.places), source)
     if label is not None:
-        columns[table.names[label]] = table.kept(label)
+        columns[table.names[label]] = table.stored_column(label)
     names = tuple(table.names[i] for i in choice.places)
-    is_vectors = choice.how in ("vectors", "written", "numbers")
+    is_vectors = choice.kind in ("vectors", "written", "numbers")
     return Input(
-        "vectors" if is_vectors else cast(Kind, choice.how),
+        "vectors" if is_vectors else cast(Kind, choice.kind),
         values,
         None if label is None else _labels(table, label, source),
         source,
-        names=names if choice.how == "numbers" else (),
+        names=names if choice.kind == "numbers" else (),
         ids=None if id_ is None else _ids(table, id_, source),
         columns=columns,
-        column=None if choice.how in ("numbers", "codes") else names[0],
+        column=None if choice.kind in ("numbers", "codes") else names[0],
         label=options.label,
         id=options.id,
         likely_id=_likely_id(table, options, source),
@@ -133,7 +135,7 @@ def read_table(
     )
 
 
-def place_of(table: Table, name: str, source: str) -> int:
+def column_index(table: Table, name: str, source: str) -> int:
     """Return the place of the column of this name."""
     places = table.places(name)
     if not places:
@@ -155,14 +157,14 @@ def _column_of(table: Table, place: int, source: str) -> str:
 def _choose(
     table: Table, options: Options, apart: set[int | None], source: str
 ) -> _Choice:
-    for how in ("codes", "images"):
-        if (name := getattr(options, how)) is not None:
-            return _Choice(how, [place_of(table, name, source)])
+    for kind in ("codes", "images"):
+        if (name := getattr(options, kind)) is not None:
+            return _Choice(kind, [column_index(table, name, source)])
     if options.column:
         return _named(table, options.column, source)
     if any(table.places(name) for name in options.names):
         if options.kind == "images":
-            return _Choice("images", [place_of(table, options.names[0], source)])
+            return _Choice("images", [column_index(table, options.names[0], source)])
         if len(options.names) == 1:  # that of texts
             return _named(table, options.names, source)
         missing = [name for name in options.names if not table.places(name)]
@@ -172,7 +174,9 @@ def _choose(
                 f"{source} has no column {missing[0]!r}{more}, of {len(options.names)} "
                 "columns of numbers that are needed by name"
             )
-        return _Choice("numbers", [place_of(table, x, source) for x in options.names])
+        return _Choice(
+            "numbers", [column_index(table, x, source) for x in options.names]
+        )
     others = [i for i in range(table.n_columns) if i not in apart]
     if options.kind in ("codes", "images"):
         if len(others) != 1:
@@ -182,14 +186,14 @@ def _choose(
             )
         return _Choice(options.kind, others)
     choice = _only_fitting(table, others, options.kind, source)
-    if choice.how == "numbers":
+    if choice.kind == "numbers":
         _warn_of_numbers(table, options, choice, source)
     return choice
 
 
 def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
     """Return the columns that were named: one of items, or several of numbers."""
-    places = [place_of(table, name, source) for name in names]
+    places = [column_index(table, name, source) for name in names]
     if len(places) > 1:
         name, count = Counter(names).most_common(1)[0]
         if count > 1:
@@ -205,7 +209,7 @@ def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
             "codes= and images="
         )
     column = table.column(places[0])
-    if writing(column)[0] == "vectors":
+    if text_kind(column)[0] == "vectors":
         return _Choice("written", places)
     check_words(column, what, "write them plainly, or vectors in brackets")
     return _Choice("texts", places)
@@ -225,7 +229,7 @@ def _only_fitting(
         elif is_number(what) or is_flag(what):
             group = "numbers"
         elif is_text(what):
-            form = writing(table.column(i))[0]
+            form = text_kind(table.column(i))[0]
             if form == "broken":
                 check_words(table.column(i), _column_of(table, i, source), "")
             group = _GROUPS.get(form, "data")
@@ -269,11 +273,11 @@ def _only_fitting(
             f"numbers: name the items {_BY_NAME}, or, if the numbers are meant, name "
             "that column by label= (--label), or leave it out"
         )
-    how = next(how for how in _READ if groups[how])
-    if how == "texts":
+    chosen = next(group for group in _READ if groups[group])
+    if chosen == "texts":
         advice = f"for the images, name their column by images={names!r}"
         check_no_file_names(Texts(table.column(fits[0])[:100].drop_null()), advice)
-    return _Choice(how, fits, [i for i in others if i not in fits])
+    return _Choice(chosen, fits, [i for i in others if i not in fits])
 
 
 def _only_numbers(
@@ -302,7 +306,7 @@ def _only_numbers(
             "codes and images are named by codes= and images="
         )
     for i in numbers:
-        place_of(table, table.names[i], source)  # which is the only one of its name
+        column_index(table, table.names[i], source)  # which is the only one of its name
     return _Choice("numbers", numbers, [i for i in others if i not in numbers])
 
 
@@ -355,15 +359,15 @@ def _warn_of_left_out(
     table: Table,
     choice: _Choice,
     left_out: Sequence[int],
-    told: set[int | None],
+    reported: set[int | None],
     source: str,
 ) -> None:
     """Warn of columns that are left out, unless it was said already."""
-    numbers = choice.how == "numbers"
+    numbers = choice.kind == "numbers"
     names = []
     for i in left_out:
         name, kind = table.names[i], table.fields[i].type
-        if i in told or (numbers and _ROW_NUMBERS.fullmatch(name)):
+        if i in reported or (numbers and _ROW_NUMBERS.fullmatch(name)):
             continue
         what = "text" if is_text(kind) else "number" if is_number(kind) else kind
         names.append(f"{name!r} ({what})")
@@ -383,25 +387,25 @@ def _items(
     place = choice.places[0]
     what = _column_of(table, place, source)
     try:
-        if choice.how == "numbers":
+        if choice.kind == "numbers":
             fields = [table.fields[i] for i in choice.places]
             columns = map(table.column, choice.places)
             matrix = number_matrix(fields, columns, len(table), source)
             return checked_vectors(matrix, source), None
-        if choice.how == "vectors":
+        if choice.kind == "vectors":
             return checked_vectors(table.vectors(place, what), what), None
         column = table.column(place)
-        if choice.how == "codes":
+        if choice.kind == "codes":
             return packed_codes(column, what)
     except FeatureError as error:
         raise ArgumentError(str(error)) from None
-    if choice.how == "written":
+    if choice.kind == "written":
         return checked_vectors(parse_vectors(column, what), what), None
-    if choice.how == "images" and not is_text(column.type):
+    if choice.kind == "images" and not is_text(column.type):
         raise ArgumentError(f"{what} holds {column.type}, not paths of images")
     texts = Texts(column)
     check_texts(texts, what, SKIP_HINT)
-    if choice.how == "texts":
+    if choice.kind == "texts":
         return texts, None
     paths = [(folder or Path()) / text for text in texts]
     missing = [row for row, path in enumerate(paths) if not os.path.isfile(path)]
@@ -458,7 +462,9 @@ def _kept_columns(
     columns = {}
     for i in kept:
         name = table.names[i]
-        place_of(table, name, source)  # of two of one name, one only would come back
+        column_index(
+            table, name, source
+        )  # of two of one name, one only would come back
         if is_text(table.fields[i].type) and i not in items:
             odd = exceptions(table.column(i), PLAIN_NUMBER)
             if odd is not None:
@@ -466,7 +472,7 @@ def _kept_columns(
                     f"{source}: column {name!r} is kept as text, because of "
                     f"{odd[1][:_SHOWN]!r} in row {odd[0]}"
                 )
-        columns[name] = table.kept(i)
+        columns[name] = table.stored_column(i)
     return columns
 
 

@@ -31,7 +31,7 @@ from fewbits.inputs._streams import (
     peekable,
     warn_of_blank_lines,
 )
-from fewbits.inputs._written import PLAIN_NUMBER, all_match
+from fewbits.inputs._text_kinds import PLAIN_NUMBER, all_match
 
 _DELIMITERS = (",", ";", "\t", "|")
 _LOOKED_AT = 50  # rows examined to find the delimiter, or to recognise words

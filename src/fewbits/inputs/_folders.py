@@ -21,7 +21,7 @@ from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError, one_line
 from fewbits.inputs._input import Input
 from fewbits.inputs._tables import ARROW, PARQUET, is_partition
-from fewbits.inputs._written import IMAGES
+from fewbits.inputs._text_kinds import IMAGES
 
 #: Suffixes of images that are left out with a warning.
 UNREAD = {".avif", ".heic", ".heif", ".jp2", ".j2k", ".jxl", ".jxr", ".pfm", ".tga"}
@@ -101,7 +101,7 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
     if not contents.images:
         but = f" but {'; '.join(left_out)}" if left_out else ""
         raise ArgumentError(
-            f"{path} holds no images{but}; known are {', '.join(sorted(IMAGES))}, or "
+            f"{path} holds no images{but}; known: {', '.join(sorted(IMAGES))}, or "
             "Parquet or Arrow files of one table; those in subfolders are named by a "
             f"pattern, such as '{path}/**/*.parquet', and files of other kinds one by "
             "one"
@@ -218,10 +218,10 @@ def without_unreadable(source: Input) -> Input:
     faults = _faults(source)
     if not faults:
         return source
-    told = f"{source.source}: {_told(faults, len(source))}"
+    message = f"{source.source}: {_fault_message(faults, len(source))}"
     if len(faults) == len(source):
-        raise ArgumentError(told)
-    warn_user(f"{told}; left out")
+        raise ArgumentError(message)
+    warn_user(f"{message}; left out")
     return source.take(np.setdiff1d(np.arange(len(source)), [*faults]))
 
 
@@ -236,8 +236,8 @@ def unreadable_named(source: Input) -> Iterator[None]:
         if not faults:
             raise
         raise FeatureError(
-            f"{_told(faults, len(source))}; leave them out by skip_unreadable=True (on "
-            "the command line --skip-unreadable)"
+            f"{_fault_message(faults, len(source))}; leave them out by "
+            "skip_unreadable=True (on the command line --skip-unreadable)"
         ) from error
 
 
@@ -256,7 +256,7 @@ def _faults(source: Input) -> dict[int, str]:
         return {row: text for row, text in enumerate(faults) if text is not None}
 
 
-def _told(faults: dict[int, str], n: int) -> str:
+def _fault_message(faults: dict[int, str], n: int) -> str:
     shown = "; ".join([*faults.values()][:_FAULTS])
     more = f"; and {len(faults) - _FAULTS:,} more" * (len(faults) > _FAULTS)
     return f"{len(faults):,} of {n:,} images cannot be read: {shown}{more}"

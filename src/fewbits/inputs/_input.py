@@ -49,8 +49,14 @@ class Options:
         several += [("columns", name) for name in self.columns or ()]
         options = {name: option for option, name in several}
         for option in ("images", "codes", "label", "id"):
-            if (name := getattr(self, option)) is not None:
-                options[name] = option
+            if (name := getattr(self, option)) is None:
+                continue
+            if not isinstance(name, str):
+                raise ArgumentError(
+                    f"{option} is the name of a column, got {type(name).__name__}; "
+                    "values beside the items are labels= and ids="
+                )
+            options[name] = option
         return options
 
     def stays_text(self, name: str) -> bool:

@@ -37,11 +37,11 @@ from fewbits.inputs._input import (
     checked_vectors,
 )
 from fewbits.inputs._tables import Table
-from fewbits.inputs._written import (
+from fewbits.inputs._text_kinds import (
     check_no_file_names,
     check_words,
     packed_codes,
-    writing,
+    text_kind,
 )
 
 _HEAD = 100  # texts examined to recognise words
@@ -69,8 +69,8 @@ class _FrameTable(Table):
     def _unreadable(self, name: str) -> str:
         return f"cannot read column {name!r} of the data frame: {self._reasons[name]}"
 
-    def kept(self, place: int) -> Any:
-        column = super().kept(place)
+    def stored_column(self, place: int) -> Any:
+        column = super().stored_column(place)
         return column if self._is_arrow else own_memory(column)
 
     def read(self, options: Options) -> Input:
@@ -176,7 +176,7 @@ def _check_words(texts: Sequence[str], are_meant: bool) -> None:
         if are_meant
         else ", or, if texts are meant, as a data frame with the name of their column"
     )
-    kind = writing(as_column(list(texts[:_HEAD])))[0]
+    kind = text_kind(as_column(list(texts[:_HEAD])))[0]
     if kind == "words" or (are_meant and kind == "codes"):
         return
     if not (are_meant and len(texts) == 1 and kind != "vectors"):

@@ -31,7 +31,7 @@ from fewbits.inputs._arrays import (
     read_values,
     text_lines,
 )
-from fewbits.inputs._columns import place_of, read_table
+from fewbits.inputs._columns import column_index, read_table
 from fewbits.inputs._csv import has_names, read_csv, table_width
 from fewbits.inputs._folders import (
     find_images,
@@ -55,7 +55,7 @@ from fewbits.inputs._tables import (
     PARQUET,
     Table,
     check_one_file,
-    damage_told,
+    damage_as_error,
     open_tables,
     read_ipc,
 )
@@ -66,8 +66,8 @@ from fewbits.inputs._text_files import (
     read_lines,
     word_vectors,
 )
+from fewbits.inputs._text_kinds import FILES, IMAGES
 from fewbits.inputs._types import as_types, with_types
-from fewbits.inputs._written import FILES, IMAGES
 
 
 def read(
@@ -298,7 +298,7 @@ def _read(source: Any, options: Options) -> Input:
     known = FILES | IMAGES | _STREAMED
     if kind not in (_STREAMED if is_compressed(path) else known):
         raise ArgumentError(
-            f"cannot tell what {path} holds; known are a folder of images or of "
+            f"cannot tell what {path} holds; known: a folder of images or of "
             f"Parquet files and {', '.join(sorted(known))}"
         )
     return _read_file(path, options)
@@ -441,7 +441,7 @@ def _arrow_table(content: bytes, source: str) -> Any:
     from pyarrow import parquet
 
     buffer = pa.BufferReader(content)
-    with damage_told(source, "Parquet or Arrow"):
+    with damage_as_error(source, "Parquet or Arrow"):
         check_one_file(content)
         if not content.startswith(b"PAR1"):
             return read_ipc(buffer, content[:6])
@@ -491,7 +491,7 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
     source : str or Path
         A table, as `read` takes them; ``-`` is standard input.
     as_text : sequence of str, default=()
-        As of `read`.
+        As in `read`.
     """
     import pyarrow as pa
 
@@ -503,12 +503,10 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
             if table is None:
                 table = Table.of(read_csv(file, what, options))
     elif kind_of(path) not in _TABLES:
-        raise ArgumentError(
-            f"{path} is no table; known are {', '.join(sorted(_TABLES))}"
-        )
+        raise ArgumentError(f"{path} is no table; known: {', '.join(sorted(_TABLES))}")
     else:
         table = _open_table(path, options)
-    columns = {name: table.kept(i) for i, name in enumerate(table.names)}
+    columns = {name: table.stored_column(i) for i, name in enumerate(table.names)}
     return pa.table(columns)
 
 
@@ -532,7 +530,7 @@ def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
             raise ArgumentError(f"name the column of {path} with the ids by --column")
         options = Options(id=column, as_text=(column,) if texts else ())
         table = _open_table(path, options)
-        ids: list[Any] = table.column(place_of(table, column, source)).to_pylist()
+        ids: list[Any] = table.column(column_index(table, column, source)).to_pylist()
         if not ids:
             raise ArgumentError(damage)
         return ids

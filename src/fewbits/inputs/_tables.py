@@ -94,7 +94,7 @@ class Table:
             self._columns[place] = pa.chunked_array(chunks, self.fields[place].type)
         return self._columns[place]
 
-    def kept(self, place: int) -> Any:
+    def stored_column(self, place: int) -> Any:
         """Return a column of the type that it has, to be given back later."""
         import pyarrow as pa
 
@@ -181,7 +181,7 @@ def _parquet_file(path: Path) -> _File:
     from pyarrow import parquet
 
     # No file stays open: there may be more than a process may have open.
-    with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
+    with damage_as_error(path, "Parquet"), parquet.ParquetFile(path) as opened:
         schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
         start, metadata = 0, opened.metadata
         if metadata.num_row_groups and metadata.num_columns:
@@ -190,7 +190,7 @@ def _parquet_file(path: Path) -> _File:
         check_one_file(path, start)
 
     def arrays(name: str, nth: int) -> Iterator[Any]:
-        with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
+        with damage_as_error(path, "Parquet"), parquet.ParquetFile(path) as opened:
             for batch in opened.iter_batches(_BATCH, columns=[name]):
                 # A name with a dot also asks for the fields of a struct.
                 array = batch.column(_places(batch.schema, name)[nth])
@@ -205,7 +205,7 @@ def _arrow_file(path: Path) -> _File:
     import pyarrow as pa
     from pyarrow import feather
 
-    with damage_told(path, path.suffix):
+    with damage_as_error(path, path.suffix):
         with path.open("rb") as file:
             head = file.read(6)
         if head.startswith(b"FEA1"):  # the first version of Feather
@@ -258,7 +258,7 @@ def check_one_file(source: Path | bytes, start: int = 0) -> None:
 
 
 @contextmanager
-def damage_told(source: Path | str, what: str) -> Iterator[None]:
+def damage_as_error(source: Path | str, what: str) -> Iterator[None]:
     """Turn Arrow's error about a damaged file into one line."""
     import pyarrow as pa
 

@@ -17,13 +17,13 @@ from fewbits.errors import ArgumentError, ArtefactError, a_kind, one_line
 from fewbits.inputs._input import Input, Texts, checked_vectors
 from fewbits.inputs._streams import HEAD, warn_of_blank_lines
 from fewbits.inputs._tables import Table
-from fewbits.inputs._written import (
+from fewbits.inputs._text_kinds import (
     DIGITS,
     check_words,
     exceptions,
     packed_codes,
     parse_vectors,
-    writing,
+    text_kind,
 )
 
 _BATCH = 4096  # lines
@@ -58,7 +58,7 @@ def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     if kind == "codes":
         codes, n_bits = packed_codes(column, source)
         return Input("codes", codes, None, source, n_bits=n_bits)
-    if (form := writing(column)[0]) == "vectors":
+    if (form := text_kind(column)[0]) == "vectors":
         vectors = checked_vectors(parse_vectors(column, source), source)
         return Input("vectors", vectors, None, source)
     advice = (

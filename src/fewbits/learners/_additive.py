@@ -80,7 +80,7 @@ class AdditiveCodes(Learner):
     A method of fewbits: additive quantization with codebooks of two opposite vectors,
     from a random rotation on. One step of coordinate descent over the bits, one of
     least squares over the vectors: further ones lowered the error, and recall too, on
-    ICD-10. As of 1,000 rows, vectors for ranking are trained on shortlists of them
+    ICD-10. From 1,000 rows on, vectors for ranking are trained on shortlists of them
     and taken by `query_scores` and `offsets` of the encoder, where that finds more
     neighbours of held-out rows.
 

@@ -73,7 +73,6 @@ class BlockITQ(IterativeLearner):
     (BlockDiagonalEncoder(40 -> 40 bits), 0.1)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     n_blocks: int = 10
     groups: str = "correlated"

@@ -19,7 +19,7 @@ from fewbits.encoders import AnchorEncoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._parameters import FROM_0, POSITIVE, SHARE, USUAL, Interval
-from fewbits.learners._core._rows import SAME_ROWS, as_single, column_means
+from fewbits.learners._core._rows import SAME_ROWS, as_float32, column_means
 
 Float64Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -98,7 +98,6 @@ class BRE(IterativeLearner):
     AnchorEncoder(16 -> 8 bits)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     n_train: int = 1000
     n_anchors: int = 20
@@ -125,7 +124,7 @@ class BRE(IterativeLearner):
         mean = column_means(X)
         count = min(self.n_train, len(X))
         drawn = np.sort(sample_without_replacement(len(X), count, random_state=rng))
-        Z = as_single(X[drawn]) - mean
+        Z = as_float32(X[drawn]) - mean
         # The mean of equal float32 numbers is exact in float64, so zero means zero.
         if not Z.any():
             raise FeatureError(SAME_ROWS)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._core._base import Learner, n_different
-from fewbits.learners._core._labels import one_class_each
+from fewbits.learners._core._labels import class_numbers
 from fewbits.learners._core._parameters import N_BITS, USUAL, Interval
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._linalg._orthogonal import principal_axes
@@ -95,7 +95,7 @@ class Classemes(Learner):
 
     constraints: ClassVar = USUAL | {
         "n_bits": [*N_BITS, None],
-        "drop": [Interval(float, 0, 1, above=True, below=True)],
+        "drop": [Interval(float, 0, 1, closed="neither")],
     }
     needs_labels = True
     uses_device = True
@@ -103,7 +103,7 @@ class Classemes(Learner):
     _dead_bits = " on the training rows; raise C, or set class_weight='balanced'"
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
-        self.classes_, numbers = one_class_each(y, X, "Classemes")
+        self.classes_, numbers = class_numbers(y, X, "Classemes")
         K = len(self.classes_)
         n_bits = K if self.n_bits is None else self.n_bits
         rng = check_random_state(self.random_state)

@@ -18,9 +18,9 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import n_different
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
-from fewbits.learners._core._labels import one_class_each
+from fewbits.learners._core._labels import class_numbers
 from fewbits.learners._core._parameters import FROM_0, POSITIVE, USUAL, Config, Interval
-from fewbits.learners._core._rows import Rows, as_single, line_spans
+from fewbits.learners._core._rows import Rows, as_float32, line_spans
 from fewbits.learners._linalg._orthogonal import principal_axes
 
 Float64Array = NDArray[np.float64]
@@ -152,7 +152,6 @@ class DBC(IterativeLearner):
     LinearEncoder(16 -> 3 bits)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     weights: DBCWeights | None = None
     balance_bits: bool = True
@@ -175,7 +174,7 @@ class DBC(IterativeLearner):
     _dead_bits = " on the training rows; lower weights.gamma or raise weights.lambda1"
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
-        self.classes_, numbers = one_class_each(y, X, type(self).__name__)
+        self.classes_, numbers = class_numbers(y, X, type(self).__name__)
         X, sizes = sort_by_class(X, numbers)
         axes = principal_axes(X)
         P = axes.directions * np.sqrt(X.size / axes.scatter.sum())
@@ -260,7 +259,7 @@ def sort_by_class(
     # of the classes. Neither the order of X nor the names of classes has a say here:
     # rows are sorted by their bytes, and classes by their means, which keeps their
     # order whatever the units of X, and then by their rows.
-    rows = as_single(X) + np.float32(0)  # no negative zeros
+    rows = as_float32(X) + np.float32(0)  # no negative zeros
     key = rows.view(f"V{rows.shape[1] * rows.itemsize}")[:, 0]
     order = np.argsort(key, kind="stable")
     rows, labels = rows[order], labels[order]

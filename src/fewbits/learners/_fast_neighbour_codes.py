@@ -39,7 +39,7 @@ class FastNeighbourTraining(NeighbourTraining):
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
     validation : float, default=0.1
-        As of `NeighbourTraining`, but of fewer than 1,000 rows the start is the result.
+        As in `NeighbourTraining`, but of fewer than 1,000 rows the start is the result.
     """
 
     perplexity: float = 20.0

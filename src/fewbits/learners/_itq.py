@@ -47,7 +47,6 @@ class RotationLearner(IterativeLearner):
         iteration. It never rises; with `batch_size` it is a batch's, and may.
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     batch_size: int | None = None
 
@@ -197,18 +196,18 @@ def sign_products(
     """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64."""
     # With `batches`, it is estimated from one of them and, by the `memory` of the last
     # call, those before. The memory for the next call comes with it.
-    place, n = current_backend(), V.shape[0]
+    backend, n = current_backend(), V.shape[0]
     blocks, t = iter(V), int(memory[1]) if memory else 0
     if batches is not None:
         rows, weight = batches.rows(t, *V.shape)
-        blocks = V.some(rows)
-    sums = place.put(np.zeros(R.shape))
-    R = place.put(R.astype(V.dtype, copy=False))
+        blocks = V.blocks_of(rows)
+    sums = backend.put(np.zeros(R.shape))
+    R = backend.put(R.astype(V.dtype, copy=False))
     for block in blocks:
-        there = place.put(block)
+        there = backend.put(block)
         with threads_for(len(there), *R.shape):
-            sums += there.T @ place.signs(there @ R)
-    C: Float64Array = place.get(sums)
+            sums += there.T @ backend.signs(there @ R)
+    C: Float64Array = backend.get(sums)
     if batches is None:
         return C, ()
     C *= weight * n / len(rows)

@@ -13,7 +13,7 @@ from fewbits._typing import Array
 from fewbits.encoders import KernelMap, KernelMapEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner, validated
-from fewbits.learners._core._rows import as_single, check_values, is_mapped, line_spans
+from fewbits.learners._core._rows import as_float32, check_values, is_mapped, line_spans
 
 
 @dataclass(eq=False, repr=False)
@@ -97,7 +97,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         kernel = self._kernel_map()
         features = self._features(X, reset=True)
         for span in line_spans(*features.shape):
-            kernel.check_signs(as_single(features[span]))
+            kernel.check_signs(as_float32(features[span]))
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:
@@ -167,7 +167,7 @@ def mapped(
     else:
         values = np.empty(shape, np.float32)
     for span in line_spans(*shape, least=1):
-        values[span] = kernel(as_single(X[span]))
+        values[span] = kernel(as_float32(X[span]))
     return values
 
 

@@ -104,11 +104,11 @@ class NeighbourTraining(Config):
     validation: float = 0.1
 
     constraints: ClassVar = {
-        "perplexity": [Interval(float, 1, above=True)],
+        "perplexity": [Interval(float, 1, closed="neither")],
         "n_neighbours": [Interval(int, 1)],
         "n_anchors": [Interval(int, 1)],
         "n_rows": [Interval(int, 2)],
-        "learning_rate": [Interval(float, 0, _MOST_RATE, above=True)],
+        "learning_rate": [Interval(float, 0, _MOST_RATE, closed="right")],
         "validation": [Interval(float, 0, 0.5)],
     }
 
@@ -142,7 +142,6 @@ class NeighbourLearner(IterativeLearner):
         after each iteration, a mean over all lengths; empty where none are held out.
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     nested_bits: Sequence[int] = ()
     training: NeighbourTraining | None = None
@@ -306,7 +305,7 @@ class NeighbourCodes(NeighbourLearner):
     Batches hold rows that are near each other; the start is ITQ. A score of exactly 0
     is encoded as 1.
 
-    As of 1,000 rows, a linear map gets a second one for queries, trained to rank
+    From 1,000 rows on, a linear map gets a second one for queries, trained to rank
     shortlists of 100 by their scores (`LinearEncoder.query_scores`), where that finds
     more neighbours of held-out rows.
 

@@ -53,7 +53,7 @@ class Frame(NamedTuple):
         """Return the rows of these numbers, in memory once."""
         rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
         gathered, start = np.empty((len(order), rows.shape[1]), np.float32), 0
-        for block in rows.some(order):
+        for block in rows.blocks_of(order):
             np.multiply(block, self.scale, gathered[start : start + len(block)])
             start += len(block)
         return gathered
@@ -454,11 +454,11 @@ def neighbour_graph(
     there: Matrix | None = None,
 ) -> NeighbourGraph:
     """Find the `k` nearest rows of the anchors among all rows."""
-    place, k = current_backend(), min(k, len(X) - 1)
-    V = place.put(X) if there is None else there
+    backend, k = current_backend(), min(k, len(X) - 1)
+    V = backend.put(X) if there is None else there
     return cached_step(
         ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
-        lambda: (checksum(X), anchors.tobytes(), k, perplexity, place.name),
+        lambda: (checksum(X), anchors.tobytes(), k, perplexity, backend.name),
         lambda: _searched(V, anchors, k, perplexity),
     )
 
@@ -466,20 +466,20 @@ def neighbour_graph(
 def _searched(
     V: Matrix, anchors: IntArray, k: int, perplexity: float
 ) -> NeighbourGraph:
-    place, xp = current_backend(), namespace(V)
+    backend, xp = current_backend(), namespace(V)
     squares = xp.einsum("ij,ij->i", V, V)
     ids = np.empty((len(anchors), k), np.int64)
     precision = np.empty(len(anchors), np.float32)
     step = min(len(anchors), max(16, _BLOCK // len(V)))
     products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
     for start in range(0, len(anchors), step):
-        rows = place.put(anchors[start : start + step])
+        rows = backend.put(anchors[start : start + step])
         # Up to |a|^2, which is the same for all distances of an anchor.
         distances = xp.matmul(-2 * V[rows], V.T, out=products[: len(rows)])
         distances += squares
         distances[xp.arange(len(rows), device=V.device), rows] = np.inf
         span = slice(start, start + len(rows))
-        ids[span], nearest = map(place.get, smallest(distances, k))
+        ids[span], nearest = map(backend.get, smallest(distances, k))
         precision[span] = precisions(nearest, perplexity)
     return NeighbourGraph(len(V), anchors, ids, precision)
 

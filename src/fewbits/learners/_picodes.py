@@ -25,7 +25,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import n_different
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
-from fewbits.learners._core._labels import one_class_each
+from fewbits.learners._core._labels import class_numbers
 from fewbits.learners._core._parameters import POSITIVE, USUAL, Config, Interval
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._itq import rotations
@@ -79,7 +79,6 @@ class PiCoDesLearner(IterativeLearner):
         warning is given if they are half of the bits, or fewer.
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     lam: float = 1000.0
     class_weight: str | None = None
@@ -102,7 +101,7 @@ class PiCoDesLearner(IterativeLearner):
         self, X: Array, y: Any, *, line_search: bool = True
     ) -> tuple[Problem, Float64Array, Float64Array, RandomState]:
         """Return the problem, and the first projectors with their constants."""
-        self.classes_, numbers = one_class_each(y, X, type(self).__name__)
+        self.classes_, numbers = class_numbers(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
         n = self.n_components or max(self.n_bits, LEAST_COMPONENTS)

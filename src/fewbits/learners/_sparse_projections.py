@@ -99,7 +99,7 @@ class SparseProjections(RotationLearner):
     Raises
     ------
     ArgumentError
-        From `fit`, as of all learners, and when `n_nonzero` exceeds the weights.
+        From `fit`, as in all learners, and when `n_nonzero` exceeds the weights.
 
     Notes
     -----
@@ -138,7 +138,6 @@ class SparseProjections(RotationLearner):
     0.25
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     density: float = 0.1
     n_nonzero: int | None = None

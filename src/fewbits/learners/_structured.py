@@ -165,7 +165,6 @@ class CBE(IterativeLearner):
     CirculantEncoder(16 -> 12 bits)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     learn: bool = True
     penalty: float = 1.0
@@ -322,7 +321,6 @@ class BilinearProjections(IterativeLearner):
     BilinearEncoder(16 -> 12 bits)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     learn: bool = True
     n_iter: int = 5

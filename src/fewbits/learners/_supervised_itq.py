@@ -23,7 +23,7 @@ from fewbits.learners._core._iterative import (
     report,
     shared_steps,
 )
-from fewbits.learners._core._labels import indicator, one_class_each
+from fewbits.learners._core._labels import class_numbers, indicator
 from fewbits.learners._core._parameters import Constraint, Interval
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._itq import RotationLearner
@@ -313,7 +313,7 @@ def supervision_of(
     # measure of generalised zero-shot learning.
     if learner.supervision != "validated":
         return float(learner.supervision), None
-    _, y = one_class_each(y, X, "supervision='validated'")
+    _, y = class_numbers(y, X, "supervision='validated'")
     rng = check_random_state(learner.random_state)
     rows = np.sort(rng.permutation(len(y))[:_ROWS])
     large = np.flatnonzero(np.bincount(y[rows]) >= _LEAST_ROWS)

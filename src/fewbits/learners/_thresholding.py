@@ -11,7 +11,7 @@ from fewbits.codes import MAX_BITS
 from fewbits.encoders import SparseEncoder
 from fewbits.errors import FeatureError
 from fewbits.learners._core._base import Learner
-from fewbits.learners._core._rows import as_single, column_means, line_spans
+from fewbits.learners._core._rows import as_float32, column_means, line_spans
 
 _DIGIT_BITS, _LAST_DIGIT, _SIGN = 8, np.uint64(255), np.uint32(1 << 31)
 
@@ -40,7 +40,7 @@ class Thresholding(Learner):
     Raises
     ------
     FeatureError
-        From `fit`, as of all learners, and when there are more than 65,536 features.
+        From `fit`, as in all learners, and when there are more than 65,536 features.
 
     Notes
     -----
@@ -77,7 +77,7 @@ class Thresholding(Learner):
             ranks = {(len(X) - 1) // 2, len(X) // 2}
             middle = [_order_statistic(X, rank) for rank in ranks]
             thresholds = np.mean(middle, axis=0)
-        self.thresholds_ = as_single(thresholds)
+        self.thresholds_ = as_float32(thresholds)
         rows = np.arange(n + 1)
         return SparseEncoder(rows, rows[:n], np.ones(n), -self.thresholds_, n)
 
@@ -90,7 +90,7 @@ def _order_statistic(X: Array, rank: int) -> NDArray[np.float64]:
     for shift in range(32 - _DIGIT_BITS, -1, -_DIGIT_BITS):
         counts = np.zeros(n_columns << _DIGIT_BITS, np.int64)
         for span in line_spans(*X.shape):
-            bits = as_single(X[span]).view(np.uint32)
+            bits = as_float32(X[span]).view(np.uint32)
             # 32-bit numbers in the same order as the features.
             keys = np.where(bits & _SIGN, ~bits, bits | _SIGN).astype(np.uint64)
             agrees = keys >> (shift + _DIGIT_BITS) == keys_so_far

@@ -7,7 +7,7 @@ Each answer is a line of fields and their types; a field with ``?`` may be left 
 from typing import Any
 
 ANSWERS = {
-    # Items and hits, as of `fewbits.collection.Hits`; explained, with codes and how
+    # Items and hits, as in `fewbits.collection.Hits`; explained, with codes and how
     # many items are at each distance of a query.
     "Item": "id: int|str, columns: dict, code: str",
     "Items": "items: [Item]",
@@ -17,8 +17,8 @@ ANSWERS = {
     "Explanation": "metric: str, rerank: bool, version: int, hits: [[Hit]], "
     "out_of_distribution?: [bool], codes: [str], histograms: [[int]]",
     "Codes": "n_bits: int, codes: [str]",
-    # Classes, by whatever decides them, as of `fewbits.collection.Classification`, and
-    # what to expect of rejection, as of `fewbits.ood.RejectionThreshold`.
+    # Classes, by whatever decides them, as in `fewbits.collection.Classification`, and
+    # what to expect of rejection, as in `fewbits.ood.RejectionThreshold`.
     "Classification": "results: [ItemClass], expected?: Expected",
     "ItemClass": "class?: any, distance?: float, classes?: [Probability], "
     "share?: share, score?: float, labels?: [any], ranked?: [RankedLabel], "
@@ -27,7 +27,7 @@ ANSWERS = {
     "RankedLabel": "label: any, score: float",
     "Expected": "threshold: float, false_reject_rate: float, "
     "false_accept_rate: float|null, false_accept_interval: [float]|null",
-    # Duplicates, and recall, as of `fewbits.collection.RecallEstimate`.
+    # Duplicates, and recall, as in `fewbits.collection.RecallEstimate`.
     "Pairs": "pairs: [Pair]",
     "Pair": "ids: [int|str], distance: int, vector_distance?: float",
     "DuplicateGroups": "n_groups: int, n_items: int, n_pairs: int, "
@@ -39,7 +39,7 @@ ANSWERS = {
     # How many rows a change concerned, and what was left out, or left null.
     "Change": "n_changed: int, n_items: int, snapshot: str, warnings?: [str]",
     "Versions": "version: int, versions: [int], tags: dict",
-    # Files, as of `fewbits.store.Damage`, whose `text` says all of it; `at` is in
+    # Files, as in `fewbits.store.Damage`, whose `text` says all of it; `at` is in
     # seconds since 1970.
     "Verification": "intact: bool, number: int|null, n_rows: int, n_bytes: int, "
     "damages: [Damage], unreadable: [str], to_rebuild: [str], at: float, "

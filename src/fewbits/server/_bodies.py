@@ -78,7 +78,7 @@ Images = Annotated[Many[str], Field(description="Files of images, in base64.")]
 Ids = Annotated[Many[Id], Field(description="Items of the collection.")]
 Allowed = Annotated[Many[Id], Field(description="Ids that may be found.")]
 Filter = Annotated[
-    str, Field(max_length=10_000, description="A condition, as of SQL's WHERE.")
+    str, Field(max_length=10_000, description="A condition, as in SQL's WHERE.")
 ]
 Timeout = Annotated[
     float, Field(ge=0, le=3600, description="Seconds to wait for other writers.")
@@ -264,6 +264,6 @@ class NamesBody(Body):
 class MapExportBody(Body):
     """Items of the map, by their positions in its collection."""
 
-    rows: Annotated[Many[Position], Field(min_length=1)]
+    positions: Annotated[Many[Position], Field(min_length=1)]
     neighbours: Annotated[int, Field(ge=0, le=100)] = 10
     version: str | None = None

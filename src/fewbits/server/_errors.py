@@ -42,7 +42,7 @@ _STATUS = {
     "too_slow": 503,
 }
 #: All that a route may answer but 200; 400 and 405 are of HTTP itself.
-STATUSES = sorted({400, 405, 507, *_STATUS.values(), *(x.status for x in OUTCOMES)})
+STATUSES = sorted({400, 405, *_STATUS.values(), *(x.status for x in OUTCOMES)})
 
 
 class ApiError(Exception):
@@ -104,9 +104,10 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
             near = [x for x in routes if x.path.split("/")[:3] == path.split("/")[:3]]
             names = (f"{_methods(x)} {x.path_format}" for x in same or near or routes)
             route = f"{request.method} {path}"[:100]
-            refusal.message = f"there is no {route!r}; there are {', '.join(names)}"
-            if refusal.status == 405:
+            refusal.message = f"no route {route!r}; routes: {', '.join(names)}"
+            if refusal.status == 405 and same:
                 allow = ", ".join(sorted({_methods(x) for x in same}))
+                refusal.message = f"{path[:100]!r} takes {allow}"
                 refusal.headers = {"Allow": allow}
         return refusal.response()
 

@@ -165,7 +165,7 @@ class Upload:
         try:
             image = Image.open(_FewReads(self._data), formats=_FORMATS)
         except UnidentifiedImageError:  # whose message has no name of a file
-            raise ValueError(f"known are {', '.join(_FORMATS)}") from None
+            raise ValueError(f"readable are {', '.join(_FORMATS)}") from None
         width, height = image.size
         if width * height > self._max_pixels:
             raise ValueError(

@@ -26,12 +26,14 @@ _MODELS: dict[str, type[Body]] = {}  # of routes, by name
 _PLACE = "#/components/schemas/"  # where the description has its models
 _BINARY = {"type": "string", "format": "binary"}
 _OF_IMAGES = "One image; the other fields are parameters of the address: ?k=5"
-_SOON = 64 << 10  # bytes that are parsed in less than a millisecond or two
+_PARSE_INLINE_BYTES = (
+    64 << 10
+)  # bytes that are parsed in less than a millisecond or two
 _SHORT_FILTER = 200  # characters that are parsed in a millisecond or two
 _FAULTS = 100  # that are looked at
 
 
-def asks(
+def post_route(
     router: APIRouter,
     path: str,
     model: type[Body],
@@ -52,7 +54,7 @@ def asks(
     *kinds : str
         Other media types of the answer.
     arrow, image : bool, default=False
-        As of `read_body`.
+        As in `read_body`.
     """
 
     def register(function: Answer) -> Callable[[Request], Awaitable[Response]]:
@@ -69,8 +71,8 @@ def asks(
             methods=["POST"],
             name=function.__name__,
             description=function.__doc__,
-            openapi_extra=reads(model, arrow=arrow, image=image),
-            responses=answers(answer, *kinds),
+            openapi_extra=body_schema(model, arrow=arrow, image=image),
+            responses=response_schema(answer, *kinds),
         )
         return endpoint
 
@@ -116,8 +118,8 @@ async def read_body(
         body._size = len(data)
         return body
 
-    soon = is_image or len(data) <= _SOON
-    body = parse() if soon else await asyncio.to_thread(parse)
+    inline = is_image or len(data) <= _PARSE_INLINE_BYTES
+    body = parse() if inline else await asyncio.to_thread(parse)
     if len(vars(body).get("filter") or "") > _SHORT_FILTER:
         await asyncio.to_thread(body.check_patterns)
     else:
@@ -135,21 +137,21 @@ def _of_json(model: type[B], data: bytes, most: int) -> B:
     try:
         body = model.model_validate_json(data)  # which nests at most 200 deep
     except ValidationError as error:
-        raise ArgumentError(_first(error, model)) from None
+        raise ArgumentError(_fault_message(error, model)) from None
     # Each key brings a colon: where there are no more than fields, none comes twice,
     # and all numbers have been looked at.
     if data.count(b":") > len(body.model_fields_set):
         json.loads(
             data,
-            object_pairs_hook=_once,
+            object_pairs_hook=_refuse_duplicate_keys,
             parse_int=str,
-            parse_float=_finite,
-            parse_constant=_finite,
+            parse_float=_check_finite,
+            parse_constant=_check_finite,
         )
     return body
 
 
-def _once(pairs: list[tuple[str, Any]]) -> None:
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> None:
     """Refuse a key that comes twice, of which others take either."""
     names = set()
     for name, _ in pairs:
@@ -158,7 +160,7 @@ def _once(pairs: list[tuple[str, Any]]) -> None:
         names.add(name)
 
 
-def _finite(number: str) -> None:
+def _check_finite(number: str) -> None:
     """Refuse NaN and infinity, which JSON does not have."""
     if not math.isfinite(float(number)):
         raise ArgumentError(f"a number must be finite, got {number[:20]}")
@@ -166,14 +168,14 @@ def _finite(number: str) -> None:
 
 def _of_address(model: type[B], request: Request) -> B:
     params = request.query_params
-    _once(params.multi_items())
+    _refuse_duplicate_keys(params.multi_items())
     try:
         return model.model_validate_strings(dict(params))
     except ValidationError as error:
-        raise ArgumentError(_first(error, model)) from None
+        raise ArgumentError(_fault_message(error, model)) from None
 
 
-def _first(error: ValidationError, model: type[Body]) -> str:
+def _fault_message(error: ValidationError, model: type[Body]) -> str:
     """Return a message about one fault: an unknown field, or else the first."""
     if error.error_count() > _FAULTS:  # each would be described
         return f"more than {_FAULTS} fields are unknown or of the wrong type"
@@ -185,16 +187,14 @@ def _first(error: ValidationError, model: type[Body]) -> str:
         return f"{where}: {fault['msg']}" if where else str(fault["msg"])
     names = [*model.model_fields]
     near = difflib.get_close_matches(where, names, 1) if len(where) < 100 else []
-    hint = (
-        f" (did you mean {near[0]!r}?)" if near else f"; there are {', '.join(names)}"
-    )
+    hint = f" (did you mean {near[0]!r}?)" if near else f"; known: {', '.join(names)}"
     return f"unknown field {where[:100]!r}{hint}"
 
 
 # The description of the service.
 
 
-def reads(
+def body_schema(
     model: type[Body], *, arrow: bool = False, image: bool = False
 ) -> dict[str, Any]:
     """Return the OpenAPI description of the body of a request."""
@@ -207,7 +207,7 @@ def reads(
     return {"requestBody": {"required": True, "content": content}}
 
 
-def answers(model: str = "", *kinds: str) -> dict[int | str, dict[str, Any]]:
+def response_schema(model: str = "", *kinds: str) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI description of a response: its model, and other media types.
 
     Models are named, and made when the description is requested: together they take a

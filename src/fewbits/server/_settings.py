@@ -14,6 +14,7 @@ PREFIX = "FEWBITS_SERVE_"
 #: Others that were meant to close a service begin so.
 _MISTAKEN = "FEWBITS_TOKEN", "FEWBITS_SERVER"
 Seconds = Annotated[float, Field(gt=0)]
+_FLAGS = {"1": True, "true": True, "0": False, "false": False}
 
 
 class Settings(BaseModel):
@@ -69,12 +70,14 @@ class Settings(BaseModel):
         When a value is out of range.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, strict=True
+    )
 
     token: str | None = Field(None, pattern="^[!-~]{16,}$", repr=False)
     writable: bool = False
-    allowed_hosts: tuple[str, ...] = ()
-    allowed_origins: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = Field((), strict=False)  # lists, too
+    allowed_origins: tuple[str, ...] = Field((), strict=False)
     max_body_bytes: PositiveInt = 32 << 20
     max_json_bytes: PositiveInt = 8 << 20
     max_held_bytes: PositiveInt = 256 << 20
@@ -139,12 +142,19 @@ class Settings(BaseModel):
             name = variable.removeprefix(PREFIX).lower()
             if variable != f"{PREFIX}{name.upper()}" or name not in cls.model_fields:
                 names = ", ".join(PREFIX + name.upper() for name in cls.model_fields)
-                raise ArgumentError(
-                    f"no setting is called {variable}; there are {names}"
-                )
-            is_list = name.startswith("allowed_")
-            parts = (part.strip() for part in text.split(","))
-            values[name] = [part for part in parts if part] if is_list else text
+                raise ArgumentError(f"no setting is called {variable}; known: {names}")
+            try:
+                if name == "token":
+                    values[name] = text
+                elif name == "writable":
+                    values[name] = _FLAGS[text.lower()]
+                elif name.startswith("allowed_"):
+                    values[name] = [x.strip() for x in text.split(",") if x.strip()]
+                else:
+                    is_seconds = name.endswith(("_limit", "_seconds"))
+                    values[name] = float(text) if is_seconds else int(text)
+            except (KeyError, ValueError):
+                raise ArgumentError(f"{variable} cannot be {text!r}") from None
         return cls(**{**values, **options})
 
 

@@ -22,12 +22,12 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
 FORMAT = 2
-#: Row numbers count on from the first: who reads them must know.
-IMPLICIT = "implicit-rows"
-#: States stay while they have a name: who removes files must know.
-TAGS = "tags"
-#: Names in its lists of features that are known, see FORMAT.md.
-FEATURES = frozenset({IMPLICIT, TAGS})
+IMPLICIT, TAGS = "implicit-rows", "tags"
+#: What its lists of features may name, see FORMAT.md, and what that means.
+FEATURES = {
+    IMPLICIT: "rows of a segment without `_row` count on from its first: for readers",
+    TAGS: "states stay while they have a name: for writers, who remove files",
+}
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: What reading raises where a file has a checksum that fits, but other values.
@@ -179,7 +179,8 @@ class Manifest:
     number : int
         Counts commits.
     schema : pyarrow.Schema
-        The rows as they are given: ids, codes, vectors, the user's columns.
+        Of all columns but `_row`: ids, codes, perhaps corrections (`_correction`) and
+        vectors, the user's columns.
     n_bits : int
     fingerprint : str
         Of the encoder that the codes are from.
@@ -214,6 +215,11 @@ class Manifest:
         """Return the names of the files that this state needs."""
         return {name for segment in self.segments for name in segment.names()}
 
+    @property
+    def reader_features(self) -> tuple[str, ...]:
+        """What a program that reads the rows must know."""
+        return () if all(x.has_rows for x in self.segments) else (IMPLICIT,)
+
     def following(self, segments: tuple[SegmentEntry, ...], **changes: Any) -> Self:
         """Return the next state."""
         return replace(self, number=self.number + 1, segments=segments, **changes)
@@ -229,11 +235,10 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
-        is_implicit = any(not segment.has_rows for segment in self.segments)
         content = {
             **self.unknown,
             "format": FORMAT,
-            "reader_features": [IMPLICIT] if is_implicit else [],
+            "reader_features": self.reader_features,
             "writer_features": self.writer_features,
             "number": self.number,
             "n_bits": self.n_bits,

@@ -80,7 +80,8 @@ class Store:
             store in memory.
         schema : pyarrow.Schema
             Columns ``_id`` (int64 or large_string), ``_code`` (fixed-size binary),
-            perhaps ``_vector`` and ``_blocks`` (fixed-size lists), and the user's.
+            perhaps ``_correction`` (fixed-size binary of 2 bytes), ``_vector`` and
+            ``_blocks`` (fixed-size lists), and the user's.
         n_bits : int
             Bits of a code.
         fingerprint : str

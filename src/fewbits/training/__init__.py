@@ -10,7 +10,7 @@ from fewbits.training._compare import (
 from fewbits.training._fit import (
     Learnt,
     checked_labels,
-    given_codebook,
+    class_codes_for,
     learn,
     of_fitted,
 )

@@ -198,7 +198,7 @@ def learn(
     if kernel_map is not None:
         if kernel_map not in KERNELS:
             raise ArgumentError(
-                f"no kernel map {kernel_map!r}; known are {', '.join(KERNELS)}"
+                f"no kernel map {kernel_map!r}; known: {', '.join(KERNELS)}"
             )
         learner = KernelMapped(learner, kernel=kernel_map)
     if method in SUPERVISED:
@@ -544,8 +544,8 @@ def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
         )
 
 
-def given_codebook(
-    given: Codebook | str | Path,
+def class_codes_for(
+    codebook: Codebook | str | Path,
     source: Input,
     method: str = _TAKES_CODEBOOK,
     *,
@@ -553,17 +553,17 @@ def given_codebook(
     random_state: int | None = 0,
 ) -> Codebook:
     """Return codes for the classes of labels, by their names: LLC's `codebook`."""
-    # Given are the class codes of another collection; or a .json file with a tree, from
-    # which codes are made that are near each other where paths of classes are alike.
+    # From the class codes of another collection; or from a .json file with a tree: then
+    # classes whose paths are alike get codes that are near each other.
     if method != _TAKES_CODEBOOK:
         raise ArgumentError(f"a codebook is for {_TAKES_CODEBOOK}, not for {method}")
     check_labelled(source, method)
     classes = indicator(source.labels, source.values, method)[0]
-    if not isinstance(given, Codebook):
+    if not isinstance(codebook, Codebook):
         from fewbits.learners.deep.centres import hierarchy_vectors, semantic_centres
 
         labels = [str(name) for name in classes.tolist()]
-        groups = paths_of(read_tree(given), labels)
+        groups = paths_of(read_tree(codebook), labels)
         paths = [(*above, name) for above, name in zip(groups, labels, strict=True)]
         if n_bits is None:
             n_bits = 2 * max(1, (len(labels) - 1).bit_length())  # as LLC has it
@@ -571,9 +571,11 @@ def given_codebook(
             hierarchy_vectors(paths), n_bits, random_state=random_state
         )
         return Codebook(pack(np.asarray(centres) > 0), n_bits, classes)
-    if n_bits not in (None, given.n_bits):
-        raise ArgumentError(f"the class codes have {given.n_bits} bits, not {n_bits}")
-    book = _named_alike(given, classes)
+    if n_bits not in (None, codebook.n_bits):
+        raise ArgumentError(
+            f"the class codes have {codebook.n_bits} bits, not {n_bits}"
+        )
+    book = _named_alike(codebook, classes)
     names = set(book.names.tolist())
     missing = [name for name in classes.tolist() if name not in names]
     if missing:

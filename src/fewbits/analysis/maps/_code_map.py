@@ -234,7 +234,7 @@ def map_trust(
     ----------
     codes : ndarray of shape (n, n_bytes), dtype uint8
     places : array-like of shape (n, 2)
-        Whole numbers from 0 to 65,535, as of `MapLayout.place`.
+        Whole numbers from 0 to 65,535, as in `MapLayout.place`.
     k : int, default=10
         All others where there are fewer.
     max_items : int, default=2000

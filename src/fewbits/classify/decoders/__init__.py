@@ -77,12 +77,12 @@ def decoder_of(decoder: Decoder | str, **parameters: Any) -> Decoder:
             )
         return decoder
     if not isinstance(decoder, str) or decoder not in DECODERS:
-        raise ArgumentError(f"no decoder {decoder!r}; known are {', '.join(DECODERS)}")
+        raise ArgumentError(f"no decoder {decoder!r}; known: {', '.join(DECODERS)}")
     names = [parameter.name for parameter in fields(DECODERS[decoder])]
     for name in parameters:
         if name not in names:
             raise ArgumentError(
                 f"decoder {decoder!r} has no parameter {name!r}"
-                f"{nearest(name, names)}; known are {', '.join(names)}"
+                f"{nearest(name, names)}; known: {', '.join(names)}"
             )
     return DECODERS[decoder](**parameters)

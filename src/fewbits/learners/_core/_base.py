@@ -85,14 +85,14 @@ class Learner(
     """Scikit-learn estimator whose result is an `Encoder`.
 
     A method names what its parameters may be in `constraints`, and implements `_learn`.
-    After `fit` the rest of the package reads ``encoder_`` only. Its docstring leaves
-    out the parameters and attributes that those of its bases tell of.
+    After `fit` the rest of the package reads ``encoder_`` only. Its docstring omits the
+    parameters and attributes that its base classes document.
 
-    A clone remembers the device and the thread limit of the blocks around it, and so
-    does a pickle. They count in other threads and processes, such as the workers of
-    joblib; where they are from only the blocks themselves count, for as long as they
-    last. A pickle of a fitted learner remembers none: it may be read on another
-    machine, years later.
+    A clone, or the pickle of an unfitted learner, that is made inside `on_device` or
+    `thread_limit` takes that device and limit along to other threads and processes,
+    such as workers of joblib; a clone fitted in the thread that made it follows the
+    blocks around `fit` instead. The pickle of a fitted learner takes neither: it may be
+    read on another machine.
 
     Attributes
     ----------
@@ -102,8 +102,8 @@ class Learner(
         Objective after each iteration; smaller is better. One entry
         for a method that is solved at once, none for one that optimises nothing.
     n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning. Of networks
-        they are not counted.
+        Bits that are the same for all rows; more than 0 gives a warning. Not set by
+        deep learners.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only when X was a data frame with named columns.
@@ -150,8 +150,9 @@ class Learner(
             do. A memory map is read block by block and may be larger than memory. So is
             a sparse matrix of SciPy, which methods with ``takes_sparse`` take; the
             result is that of the dense one.
-        y : array-like of shape (n,), default=None
-            Labels; unsupervised methods ignore them.
+        y : array-like of shape (n,) or (n, n_labels), default=None
+            Labels, a matrix of 0 and 1 where the method takes several; unsupervised
+            methods ignore them.
 
         Returns
         -------

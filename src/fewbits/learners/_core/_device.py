@@ -202,15 +202,15 @@ def current_backend() -> Backend:
 
 def device_around() -> str | None:
     """Return the device of torch that `on_device` names around here, if any."""
-    place = current_backend()
-    return str(place.device) if isinstance(place, _Torch) else None
+    backend = current_backend()
+    return str(backend.device) if isinstance(backend, _Torch) else None
 
 
 def product(A: FeatureArray, B: FeatureArray) -> FeatureArray:
     """Return ``A @ B``."""
-    place, dtype = current_backend(), np.result_type(A, B)
-    left, right = (place.put(x.astype(dtype, copy=False)) for x in (A, B))
-    return place.get(left @ right)
+    backend, dtype = current_backend(), np.result_type(A, B)
+    left, right = (backend.put(x.astype(dtype, copy=False)) for x in (A, B))
+    return backend.get(left @ right)
 
 
 @cache
@@ -230,9 +230,8 @@ def thread_limit(n: int) -> Iterator[None]:
     These are the threads of the kernels, which encode and search, and while a learner
     learns or encodes those of BLAS and OpenMP, on which torch runs. Those of BLAS
     belong to the whole process: of fits in several threads at once, the first decides.
-    A limit never raises a number of threads; of limits within each other the lowest
-    counts. With another number of threads rounding is another, and may flip bits that
-    are learnt.
+    A limit never raises a number of threads; of nested limits the lowest counts.
+    Rounding depends on the number of threads, so learnt bits may differ.
 
     Like that of `on_device`, the block also counts for clones that are made in it and
     fitted in another thread or process, as `GridSearchCV` does with ``n_jobs``.

@@ -7,7 +7,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from fewbits._files import atomic_write, check_writable, remove_leftovers
-from fewbits._runtime import Found, Listener, Notes, Progress, changed, current_runtime
+from fewbits._runtime import Listener, Notes, Progress, Result, changed, current_runtime
 from fewbits._typing import Array
 from fewbits._version import __version__
 from fewbits._warnings import warn_user
@@ -68,6 +68,7 @@ class IterativeLearner(Learner):
         Number of iterations that were done.
     """
 
+    n_bits: int = field(default=64, kw_only=False)
     n_iter: int = 50
     tol: float = 0.0
     checkpoint: Any = None
@@ -405,18 +406,18 @@ class SharedSteps:
         self._steps: dict[Hashable, tuple[Hashable, Any, float]] = {}
 
     def cached_step(
-        self, name: Hashable, key: Hashable, find: Callable[[], Found]
-    ) -> Found:
-        """Return what is cached under `name` if it belongs to `key`; else find it."""
+        self, name: Hashable, key: Hashable, compute: Callable[[], Result]
+    ) -> Result:
+        """Return the result cached under `name` for this `key`, or compute it."""
         if self._steps.get(name, (None,))[0] != key:
             self._steps.pop(name, None)  # two of them may not fit into memory
             start = time.perf_counter()
-            step = find()
+            step = compute()
             self._steps[name] = key, step, time.perf_counter() - start
             return step
         _, result, seconds = self._steps[name]
         self.seconds_saved += seconds
-        return cast("Found", result)
+        return cast("Result", result)
 
 
 @contextmanager
@@ -448,8 +449,8 @@ def shared_steps() -> Iterator[SharedSteps]:
 
 
 def cached_step(
-    name: Hashable, key: Callable[[], Hashable], find: Callable[[], Found]
-) -> Found:
-    """Return what `find` does, or did for a fit with this key; not to be changed."""
+    name: Hashable, key: Callable[[], Hashable], compute: Callable[[], Result]
+) -> Result:
+    """Return the result of `compute`, or of an earlier call with this key."""
     shared = current_runtime().shared_steps
-    return find() if shared is None else shared.cached_step(name, key(), find)
+    return compute() if shared is None else shared.cached_step(name, key(), compute)

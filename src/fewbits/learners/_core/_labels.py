@@ -51,7 +51,7 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
     )
 
 
-def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
+def class_numbers(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
     """Return the classes that have rows, and the number of the class of each row."""
     classes, Y = indicator(y, X, name)
     counts = np.asarray(Y.sum(axis=1)).ravel()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
 from sys import float_info
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,39 +23,47 @@ from fewbits.learners._core._docs import complete
 
 #: Each iteration has a seed of its own, or a value of the objective.
 MAX_ITERATIONS = 1_000_000
+#: Ends that belong to an interval, as scikit-learn names them.
+Closed = Literal["left", "right", "both", "neither"]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Integers or numbers from `low` to `high`, without the ends `above` or `below`."""
+    """Integers or numbers from `low` to `high`, of which those `closed` are allowed."""
 
     kind: type[int] | type[float]
     low: float
     high: float | None = None
-    above: bool = False
-    below: bool = False
+    closed: Closed = "both"
 
     def __contains__(self, value: Any) -> bool:
         kind: Any = Integral if self.kind is int else Real
         if not isinstance(value, kind) or isinstance(value, bool):
             return False
-        if not (self.low < value if self.above else self.low <= value):
+        if not (self.low <= value if self._closed_at("left") else self.low < value):
             return False
         if self.high is None:
             # The largest float64 is beyond NumPy's shorter floats.
             most = float_info.max if isinstance(value, int | float) else None
             finite = value < inf if most is None else value <= most
             return kind is Integral or bool(finite)
-        return bool(value < self.high if self.below else value <= self.high)
+        return bool(
+            value <= self.high if self._closed_at("right") else value < self.high
+        )
 
     def __str__(self) -> str:
         if self.kind is int:
             upper = "or more" if self.high is None else f"to {self.high}"
             return f"an integer, {self.low} {upper}"
-        words = f"a number {'above' if self.above else 'at least'} {self.low:g}"
+        lower = "at least" if self._closed_at("left") else "above"
+        words = f"a number {lower} {self.low:g}"
         if self.high is None:
             return words
-        return f"{words} and {'below' if self.below else 'at most'} {self.high:g}"
+        upper = "at most" if self._closed_at("right") else "below"
+        return f"{words} and {upper} {self.high:g}"
+
+    def _closed_at(self, end: str) -> bool:
+        return self.closed in (end, "both")
 
 
 #: Intervals, None, bool, and words, of which one is allowed; or a function that takes
@@ -98,9 +106,14 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
 
 
 def check_number(
-    name: str, value: Any, low: float, high: float | None = None, *, above: bool = False
+    name: str,
+    value: Any,
+    low: float,
+    high: float | None = None,
+    *,
+    closed: Closed = "both",
 ) -> float:
-    check(name, value, [Interval(float, low, high, above)])
+    check(name, value, [Interval(float, low, high, closed)])
     return float(value)
 
 
@@ -140,8 +153,8 @@ def check_seed(name: str, value: Any) -> None:
 
 N_BITS = [Interval(int, 1, MAX_BITS)]
 VERBOSE: Constraint = [bool, Interval(int, 0)]
-POSITIVE = [Interval(float, 0, above=True)]
-SHARE = [Interval(float, 0, 1, above=True)]
+POSITIVE = [Interval(float, 0, closed="neither")]
+SHARE = [Interval(float, 0, 1, closed="right")]
 #: Of parameters that mean the same in all learners that have them.
 USUAL: dict[str, Constraint] = {
     "n_bits": N_BITS,

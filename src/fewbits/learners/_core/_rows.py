@@ -59,7 +59,7 @@ def parts(n_rows: int, width: int) -> Iterator[slice]:
     return line_spans(n_rows, width, least=max(1, LARGE // max(1, width)))
 
 
-def as_single(X: Array) -> NDArray[np.float32]:
+def as_float32(X: Array) -> NDArray[np.float32]:
     """Return a C-ordered float32 copy or view, infinite where float32 overflows."""
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(X, dtype=np.float32)
@@ -70,9 +70,9 @@ def check_values(X: Array, *, vary: bool = False) -> float:
     # If they must `vary`, rows that are all the same are refused, too, and features
     # that are all below the numbers of float32 with all digits. Return the largest
     # absolute value.
-    largest, first, same = 0.0, as_single(X[:1]), vary
+    largest, first, same = 0.0, as_float32(X[:1]), vary
     for span in line_spans(*X.shape):
-        block = as_single(X[span])
+        block = as_float32(X[span])
         # The least and the largest are NaN or infinite where any number is.
         ends = block.min(initial=0), block.max(initial=0)
         largest = max(largest, float(-ends[0]), float(ends[1]))
@@ -95,7 +95,7 @@ def column_means(X: Readable) -> NDArray[np.float64]:
     """Return the mean of each column, summed in float64."""
     total = np.zeros(X.shape[1])
     for span in line_spans(*X.shape):
-        total += as_single(X[span]).sum(axis=0, dtype=np.float64)
+        total += as_float32(X[span]).sum(axis=0, dtype=np.float64)
     return total / len(X)
 
 
@@ -103,7 +103,7 @@ def checksum(X: Readable) -> str:
     """Return the SHA-256 of all rows, as float32, and of their number and width."""
     digest = sha256(repr(X.shape).encode())
     for span in line_spans(*X.shape):
-        digest.update(as_single(X[span]).data)
+        digest.update(as_float32(X[span]).data)
     return digest.hexdigest()
 
 
@@ -131,28 +131,30 @@ class Rows:
         keep: bool = True,
     ) -> None:
         self.X, self.mean, self.dtype = X, mean, np.dtype(dtype)
-        self._place = current_backend()
+        self._backend = current_backend()
         self._axes = None
         if axes is not None:
-            self._axes = self._place.put(axes.astype(dtype, copy=False))
+            self._axes = self._backend.put(axes.astype(dtype, copy=False))
         width = X.shape[1] if axes is None else axes.shape[1]
         self.shape = (len(X), width)
         self._widest = max(X.shape[1], width, n_out)
-        self._kept: FeatureArray | None = None
+        self._cached: FeatureArray | None = None
         allowed = KEEP_BYTES
         if isinstance(X, np.ndarray) and not is_mapped(X):
             allowed = max(KEEP_BYTES, 2 * X.nbytes)
         if keep and self.shape[0] * width * self.dtype.itemsize <= allowed:
-            self._kept = self.gather()
+            self._cached = self.gather()
 
     def __iter__(self) -> Iterator[FeatureArray]:
         for span in line_spans(len(self.X), self._widest):
-            yield self._compute(span) if self._kept is None else self._kept[span]
+            yield self._compute(span) if self._cached is None else self._cached[span]
 
-    def some(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
+    def blocks_of(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
         for span in line_spans(len(rows), self._widest):
             chosen = rows[span]
-            yield self._compute(chosen) if self._kept is None else self._kept[chosen]
+            yield (
+                self._compute(chosen) if self._cached is None else self._cached[chosen]
+            )
 
     def gather(self) -> FeatureArray:
         rows = np.empty(self.shape, self.dtype)
@@ -161,10 +163,10 @@ class Rows:
         return rows
 
     def _compute(self, span: slice | NDArray[np.intp]) -> FeatureArray:
-        centred = (as_single(self.X[span]) - self.mean).astype(self.dtype, copy=False)
+        centred = (as_float32(self.X[span]) - self.mean).astype(self.dtype, copy=False)
         if self._axes is None:
             return centred
-        return self._place.get(self._place.put(centred) @ self._axes)
+        return self._backend.get(self._backend.put(centred) @ self._axes)
 
 
 def is_mapped(X: Any) -> bool:

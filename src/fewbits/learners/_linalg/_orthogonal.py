@@ -53,22 +53,22 @@ def principal_axes(X: Readable) -> PrincipalAxes:
 
 
 def _principal_axes(X: Readable) -> PrincipalAxes:
-    mean, place = column_means(X), current_backend()
+    mean, backend = column_means(X), current_backend()
     few_rows = 2 * len(X) < X.shape[1]
     if few_rows:
         centred = Rows(X, mean, keep=False).gather()
-        rows = place.put(centred)
+        rows = backend.put(centred)
         gram = rows @ rows.T
         del rows
     else:
-        gram = place.put(np.zeros((X.shape[1], X.shape[1])))
+        gram = backend.put(np.zeros((X.shape[1], X.shape[1])))
         for block in Rows(X, mean, keep=False):
-            rows = place.put(block)
+            rows = backend.put(block)
             gram += rows.T @ rows
-        constant = place.get(gram.diagonal()) == 0
+        constant = backend.get(gram.diagonal()) == 0
 
     # A large Gram matrix is lost here. Eigenvalues rise; those of rounding go.
-    values, vectors = map(place.get, place.eigh(gram))
+    values, vectors = map(backend.get, backend.eigh(gram))
     least = values[-1] * max(*X.shape) * np.finfo(float).eps
     first = np.searchsorted(values, max(least, 0), side="right")
     scatter, directions = values[first:][::-1], vectors[:, first:][:, ::-1]
@@ -164,8 +164,8 @@ def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None
     # The dynamically weighted Halley iteration (Nakatsukasa, Bai and Gygi 2010) with
     # Cholesky factors: it moves all singular values to 1, in three steps where they
     # differ by a factor of 1,000, and takes the room of X twice and of the Gram matrix.
-    place = current_backend()
-    X = place.put(C.astype(dtype))
+    backend = current_backend()
+    X = backend.put(C.astype(dtype))
     eps, least = np.finfo(dtype).eps, _LEAST[np.dtype(dtype)]
     gram = X @ X.T
     # A little more than the largest eigenvalue.
@@ -192,7 +192,7 @@ def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None
         diagonal = gram.reshape(-1)[:: len(gram) + 1]
         diagonal += 1
         try:
-            moved = place.solve(gram, X)
+            moved = backend.solve(gram, X)
         except np.linalg.LinAlgError:
             return None
         del gram, diagonal
@@ -207,7 +207,7 @@ def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None
         error = float((gram.reshape(-1) @ gram.reshape(-1) / len(gram)) ** 0.5)
         diagonal += 1
         if error < 100 * eps:
-            return place.get(X)
+            return backend.get(X)
         if not np.isfinite(error):
             return None
     return None

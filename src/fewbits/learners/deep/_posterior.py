@@ -142,7 +142,7 @@ class CentreControl(Control):
     ) -> None:
         super().__init__(centres, weight, mode, reduction)
         check("likelihood", likelihood, ["bits", "cauchy"])
-        check_number("gamma", gamma, 0, above=True)
+        check_number("gamma", gamma, 0, closed="neither")
         self.likelihood, self.gamma = likelihood, gamma
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:

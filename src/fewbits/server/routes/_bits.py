@@ -9,7 +9,7 @@ from fewbits._checks import check_bit
 from fewbits.server._bodies import NamesBody
 from fewbits.server._errors import ApiError
 from fewbits.server._replies import Json
-from fewbits.server._routing import read_body, reads
+from fewbits.server._routing import body_schema, read_body
 from fewbits.server._service import Current, View
 
 router = APIRouter()
@@ -45,7 +45,7 @@ async def bit(
     return Json({**use, "names": names, **meaning})
 
 
-@router.put("/v1/bits/{bit}", openapi_extra=reads(NamesBody))
+@router.put("/v1/bits/{bit}", openapi_extra=body_schema(NamesBody))
 async def name_bit(bit: int, view: Current, request: Request) -> Json:
     """Name the values 0 and 1 of a bit, in a file in the folder of the collection."""
     from fewbits.server.explore.bits import name_bit

@@ -13,7 +13,7 @@ from fewbits.server import _bodies as bodies
 from fewbits.server._bodies import Body
 from fewbits.server._queries import as_codes, as_matrix
 from fewbits.server._replies import Json
-from fewbits.server._routing import asks
+from fewbits.server._routing import post_route
 from fewbits.server._service import Current, View
 from fewbits.store import CODE, ID, VECTOR
 
@@ -27,37 +27,37 @@ router = APIRouter(dependencies=[Depends(_writable)])
 _MOST_COLUMNS = 10_000
 
 
-@asks(router, "/v1/add", bodies.RowsBody, "Change", arrow=True)
+@post_route(router, "/v1/add", bodies.RowsBody, "Change", arrow=True)
 async def add(body: Any, view: View, request: Request) -> Json:
     """Add rows whose ids are new."""
     return await _change(view, lambda col: col.add(**_rows(view, body)))
 
 
-@asks(router, "/v1/upsert", bodies.RowsBody, "Change", arrow=True)
+@post_route(router, "/v1/upsert", bodies.RowsBody, "Change", arrow=True)
 async def upsert(body: Any, view: View, request: Request) -> Json:
     """Add rows, which replace those of the same ids."""
     return await _change(view, lambda col: col.upsert(**_rows(view, body)))
 
 
-@asks(router, "/v1/update", bodies.UpdateBody, "Change", arrow=True)
+@post_route(router, "/v1/update", bodies.UpdateBody, "Change", arrow=True)
 async def update(body: Any, view: View, request: Request) -> Json:
     """Change columns of rows by their ids; codes and order stay."""
     return await _change(view, lambda col: col.update(**_columns(view, body)))
 
 
-@asks(router, "/v1/delete", bodies.DeleteBody, "Change")
+@post_route(router, "/v1/delete", bodies.DeleteBody, "Change")
 async def delete(body: Any, view: View, request: Request) -> Json:
     """Delete rows by their ids, by a condition, or by both."""
     return await _change(view, lambda col: col.delete(**_options(view, body)))
 
 
-@asks(router, "/v1/compact", bodies.CompactBody, "Change")
+@post_route(router, "/v1/compact", bodies.CompactBody, "Change")
 async def compact(body: Any, view: View, request: Request) -> Json:
     """Rewrite the collection without deleted rows, however long it takes."""
     return await _change(view, lambda col: col.compact(**_options(view, body)))
 
 
-@asks(router, "/v1/tag", bodies.TagBody, "Change")
+@post_route(router, "/v1/tag", bodies.TagBody, "Change")
 async def tag(body: Any, view: View, request: Request) -> Json:
     """Name a version, which then stays, see `/v1/versions`."""
 
@@ -67,13 +67,13 @@ async def tag(body: Any, view: View, request: Request) -> Json:
     return await _change(view, change)
 
 
-@asks(router, "/v1/untag", bodies.UntagBody, "Change")
+@post_route(router, "/v1/untag", bodies.UntagBody, "Change")
 async def untag(body: Any, view: View, request: Request) -> Json:
     """Take a name from its version."""
     return await _change(view, lambda col: col.untag(**body.options()))
 
 
-@asks(router, "/v1/changes", bodies.ChangesBody, "Change")
+@post_route(router, "/v1/changes", bodies.ChangesBody, "Change")
 async def changes(body: Any, view: View, request: Request) -> Json:
     """Make several changes, each of which sees those before it, one commit."""
 

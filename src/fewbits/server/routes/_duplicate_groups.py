@@ -12,10 +12,10 @@ from fewbits.collection import DuplicateGroups
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import DuplicateGroupsBody
 from fewbits.server._replies import CSV, Json, accepts, arrow_reply, csv_of
-from fewbits.server._routing import asks
+from fewbits.server._routing import post_route
 from fewbits.server._service import View
 from fewbits.server.explore.duplicate_groups import duplicate_list, largest_groups
-from fewbits.store import ID, ROW
+from fewbits.store import ID
 
 router = APIRouter()
 
@@ -25,7 +25,7 @@ _SHOWN = 100  # items of a group, in JSON
 _MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
 
 
-@asks(
+@post_route(
     router, "/v1/duplicate-groups", DuplicateGroupsBody, "DuplicateGroups", CSV, ARROW
 )
 async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
@@ -78,7 +78,7 @@ def _table(view: View, groups: DuplicateGroups) -> Response:
         )
     numbers = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     ids = pa.array(groups.ids, collection.schema.field(collection.id_name).type)
-    table = {"_group": numbers, ROW: groups.positions, ID: ids}
+    table = {"_group": numbers, "_position": groups.positions, ID: ids}
     return arrow_reply(pa.table(table), n_groups=len(groups), n_pairs=groups.n_pairs)
 
 

@@ -12,7 +12,7 @@ from fewbits.collection import Collection, tools
 from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
 from fewbits.server._replies import Json
-from fewbits.server._routing import answers
+from fewbits.server._routing import response_schema
 from fewbits.server._service import Current
 
 router = APIRouter()
@@ -30,7 +30,7 @@ _HEADERS = {
 }
 
 
-@router.get("/v1/health", responses=answers("Health"))
+@router.get("/v1/health", responses=response_schema("Health"))
 async def health(view: Current) -> Json:
     """Return whether the service is healthy, and its snapshot."""
     fault = view.service.live.fault
@@ -42,7 +42,7 @@ async def health(view: Current) -> Json:
     return Json(content if fault is None else {**content, "reason": fault})
 
 
-@router.get("/v1/versions", responses=answers("Versions"))
+@router.get("/v1/versions", responses=response_schema("Versions"))
 async def versions(view: Current) -> Json:
     """Return the version that is served, those that are still there, and names."""
 
@@ -53,14 +53,18 @@ async def versions(view: Current) -> Json:
     return Json(await view.run(answer))
 
 
-@router.get("/metrics", response_class=Response, responses=answers("", "text/plain"))
+@router.get(
+    "/metrics", response_class=Response, responses=response_schema("", "text/plain")
+)
 async def metrics(view: Current) -> Response:
     """Return counts and times in Prometheus' text format."""
     return Response(view.service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get(
-    "/v1/pages/{name}", response_class=Response, responses=answers("", "text/html")
+    "/v1/pages/{name}",
+    response_class=Response,
+    responses=response_schema("", "text/html"),
 )
 async def pages(name: str, view: Current) -> Response:
     """Return the page about attributes or taxonomy that was written beforehand."""
@@ -84,7 +88,7 @@ async def pages(name: str, view: Current) -> Response:
     return await view.run(answer)
 
 
-@router.get("/v1/facts", responses=answers("Facts"))
+@router.get("/v1/facts", responses=response_schema("Facts"))
 async def facts(
     view: Current, at: Annotated[str | None, Query(max_length=1000)] = None
 ) -> Json:

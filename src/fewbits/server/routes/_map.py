@@ -12,7 +12,7 @@ from fewbits.errors import ArgumentError
 from fewbits.server._bodies import MapExportBody
 from fewbits.server._errors import RETRY, ApiError
 from fewbits.server._replies import CSV, PARQUET, Json, accepts, items_reply
-from fewbits.server._routing import answers, asks
+from fewbits.server._routing import post_route, response_schema
 from fewbits.server._service import Current, View
 from fewbits.server.routes._search import check_hits
 
@@ -38,7 +38,9 @@ async def facts(view: Current) -> Json:
     return Json({"version": version, "current": current, **state.to_dict()})
 
 
-@router.get("/v1/map/points", response_class=Response, responses=answers("", BYTES))
+@router.get(
+    "/v1/map/points", response_class=Response, responses=response_schema("", BYTES)
+)
 async def points(
     view: Current, start: Start = 0, count: Count = 100_000, version: Version = None
 ) -> Response:
@@ -78,7 +80,9 @@ async def legend(coloured: Coloured) -> Json:
     return Json(coloured.legend)
 
 
-@router.get("/v1/map/colours", response_class=Response, responses=answers("", BYTES))
+@router.get(
+    "/v1/map/colours", response_class=Response, responses=response_schema("", BYTES)
+)
 async def colours(coloured: Coloured) -> Response:
     """Return a byte for each point of the map, in its order.
 
@@ -113,14 +117,14 @@ async def outliers(
     return Json(await view.cached(("map outliers", label), work, lane="heavy"))
 
 
-@asks(router, "/v1/map/export", MapExportBody, "Items", CSV, PARQUET, ARROW)
+@post_route(router, "/v1/map/export", MapExportBody, "Items", CSV, PARQUET, ARROW)
 async def export(body: Any, view: View, request: Request) -> Response:
     """Export items with their places, neighbours and columns, as CSV by default.
 
     JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
     """
     view, map_ = _mapped(view, body.version)
-    collection, positions = view.collection, np.array(body.rows, np.int64)
+    collection, positions = view.collection, np.array(body.positions, np.int64)
 
     def answer() -> Response:
         if len(np.unique(positions)) < len(positions):
@@ -130,7 +134,7 @@ async def export(body: Any, view: View, request: Request) -> Response:
             table = map_.table(positions, n_neighbours=body.neighbours)
             return items_reply(table, request, CSV)
         if positions.max() >= len(collection):
-            raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
+            raise ArgumentError(f"positions are from 0 to {len(collection) - 1}")
         items = tools.take(collection, positions, codes=True)
         return items_reply(items, request, JSON)
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from fewbits.collection import Collection, Verification
 from fewbits.server._errors import ApiError
 from fewbits.server._replies import Json
-from fewbits.server._routing import answers
+from fewbits.server._routing import response_schema
 from fewbits.server._service import Current, View
 
 router = APIRouter()
@@ -57,7 +57,7 @@ async def novelty(view: Current, label: str | None = None) -> Json:
     return Json(await view.cached(("novelty", label), work, lane="heavy"))
 
 
-@router.post("/v1/verify", responses=answers("Verification"))
+@router.post("/v1/verify", responses=response_schema("Verification"))
 async def verify(view: Current) -> Json:
     """Compare every byte of the collection on the disk with its checksum."""
     if view.folder is None:

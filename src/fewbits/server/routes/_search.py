@@ -26,7 +26,7 @@ from fewbits.server._replies import (
     arrow_reply,
     items_reply,
 )
-from fewbits.server._routing import answers, asks
+from fewbits.server._routing import post_route, response_schema
 from fewbits.server._service import Current, Lane, View
 from fewbits.server._settings import Settings
 from fewbits.server.explore._items import records_of
@@ -47,7 +47,9 @@ _CHEAP = {"k", "rerank", "shortlist", "columns"}  # options that keep a search s
 # Search.
 
 
-@asks(router, "/v1/search", bodies.SearchBody, "Hits", ARROW, arrow=True, image=True)
+@post_route(
+    router, "/v1/search", bodies.SearchBody, "Hits", ARROW, arrow=True, image=True
+)
 async def search(body: Any, view: View, request: Request) -> Response:
     """Find the nearest items of each query, see `fewbits.Collection.search`.
 
@@ -165,7 +167,7 @@ def _lane(body: Body, n_hits: int = 0) -> Lane:
     return "bulk" if is_bulk else "short"
 
 
-@asks(router, "/v1/explain", bodies.SearchBody, "Explanation", image=True)
+@post_route(router, "/v1/explain", bodies.SearchBody, "Explanation", image=True)
 async def explain(body: Any, view: View, request: Request) -> Json:
     """Find the nearest items, with codes and histograms of distances."""
     collection, settings = view.collection, view.settings
@@ -200,7 +202,7 @@ async def explain(body: Any, view: View, request: Request) -> Json:
     return await view.run(answer, lane=_lane(body))
 
 
-@asks(router, "/v1/like", bodies.LikeBody, "Hits", ARROW)
+@post_route(router, "/v1/like", bodies.LikeBody, "Hits", ARROW)
 async def like(body: Any, view: View, request: Request) -> Response:
     """Find items that are like some, and unlike others."""
 
@@ -228,7 +230,7 @@ def _items_of(body: Body | None, view: View) -> Any:
 # Codes, classes, duplicates, recall.
 
 
-@asks(
+@post_route(
     router,
     "/v1/encode",
     bodies.EncodeBody,
@@ -258,7 +260,7 @@ async def encode(body: Any, view: View, request: Request) -> Response:
     return await view.run(answer, lane=_lane(body))
 
 
-@asks(
+@post_route(
     router,
     "/v1/classify",
     bodies.ClassifyBody,
@@ -280,7 +282,7 @@ async def classify(body: Any, view: View, request: Request) -> Json:
     return await view.run(answer, lane=_lane(body))
 
 
-@asks(router, "/v1/duplicates", bodies.DuplicatesBody, "Pairs", ARROW)
+@post_route(router, "/v1/duplicates", bodies.DuplicatesBody, "Pairs", ARROW)
 async def duplicates(body: Any, view: View, request: Request) -> Response:
     """Find pairs of items whose codes are near, see `fewbits.Collection.duplicates`."""
 
@@ -300,7 +302,7 @@ async def duplicates(body: Any, view: View, request: Request) -> Response:
     return await view.run(answer, lane="heavy")
 
 
-@asks(router, "/v1/recall", bodies.RecallBody, "Recalls")
+@post_route(router, "/v1/recall", bodies.RecallBody, "Recalls")
 async def recall(body: Any, view: View, request: Request) -> Json:
     """Estimate the recall of searches, see `fewbits.Collection.recall`."""
 
@@ -318,7 +320,7 @@ async def recall(body: Any, view: View, request: Request) -> Json:
 # Items.
 
 
-@asks(router, "/v1/items", bodies.ItemsBody, "Items", CSV, ARROW, PARQUET)
+@post_route(router, "/v1/items", bodies.ItemsBody, "Items", CSV, ARROW, PARQUET)
 async def items(body: Any, view: View, request: Request) -> Response:
     """Return items, each once: as JSON, CSV, Parquet or Arrow."""
     collection, most = view.collection, view.settings.max_hits
@@ -348,7 +350,9 @@ async def items(body: Any, view: View, request: Request) -> Response:
 
 
 @router.get(
-    "/v1/items/{id:path}/image", response_class=Response, responses=answers("", PNG)
+    "/v1/items/{id:path}/image",
+    response_class=Response,
+    responses=response_schema("", PNG),
 )
 async def image(id: str, view: Current) -> Response:
     """Return a small picture of an item of an image collection.
@@ -381,7 +385,7 @@ async def image(id: str, view: Current) -> Response:
     return await view.run(answer)
 
 
-@router.get("/v1/items/{id:path}", responses=answers("Item"))
+@router.get("/v1/items/{id:path}", responses=response_schema("Item"))
 async def item(id: str, view: Current) -> Json:
     """Return an item by its id."""
     (record,) = records_of(await view.run(_item, view.collection, id, None))

@@ -129,7 +129,7 @@ class OrthoHash(CentreLoss):
         self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
     ) -> None:
         super().__init__(centres)
-        check_number("scale", scale, 0, above=True)
+        check_number("scale", scale, 0, closed="neither")
         check_number("margin", margin, 0, 2)
         self.scale, self.margin = scale, margin
 

@@ -267,7 +267,7 @@ class DCH(Loss):
         with_itself: bool = False,
     ) -> None:
         super().__init__()
-        check_number("gamma", gamma, 0, above=True)
+        check_number("gamma", gamma, 0, closed="neither")
         check_number("quantization", quantization, 0)
         check("bounded", bounded, [bool])
         check("with_itself", with_itself, [bool])
@@ -355,8 +355,8 @@ class DSDH(PairLoss):
     ) -> None:
         super().__init__(memory)
         check_integer("memory", memory, 1)
-        check_number("mu", mu, 0, above=True)
-        check_number("nu", nu, 0, above=True)
+        check_number("mu", mu, 0, closed="neither")
+        check_number("nu", nu, 0, closed="neither")
         check_number("eta", eta, 0)
         check_integer("n_sweeps", n_sweeps, 1)
         self.mu, self.nu, self.eta, self.n_sweeps = mu, nu, eta, n_sweeps

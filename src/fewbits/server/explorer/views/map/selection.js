@@ -55,7 +55,7 @@ export async function showSelection(context, box, { rows, selected, values, lege
   const exported = (kind) => async () => {
     const [ending, type] = KINDS[kind];
     await during(listed, async () => {
-      const file = await api.file("v1/map/export", { rows, neighbours, version }, type);
+      const file = await api.file("v1/map/export", { positions: rows, neighbours, version }, type);
       save(`map-selection.${ending}`, file, type);
       announce(`${plural(rows.length, "item is", "items are")} saved as ${kind}.`);
     });
@@ -83,7 +83,7 @@ export async function showSelection(context, box, { rows, selected, values, lege
   );
   await during(listed, async () => {
     // Of the map's own state of the collection: rows of a later one are other items.
-    const { items } = await api.post("v1/map/export", { rows: rows.slice(0, SHOWN), neighbours: 0, version });
+    const { items } = await api.post("v1/map/export", { positions: rows.slice(0, SHOWN), neighbours: 0, version });
     fill(listed, table(facts, items, rows.length));
   });
 }

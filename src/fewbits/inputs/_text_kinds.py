@@ -64,10 +64,10 @@ FILES |= {".json", ".jsonl", ".ndjson"}
 IMAGES = {".apng", ".bmp", ".gif", ".jfif", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm"}
 IMAGES |= {".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
 
-Writing = Literal["words", "numbers", "data", "vectors", "broken", "codes"]
+TextKind = Literal["words", "numbers", "data", "vectors", "broken", "codes"]
 
 
-def writing(column: Any) -> tuple[Writing, str]:
+def text_kind(column: Any) -> tuple[TextKind, str]:
     """Return what the texts of a column are, and one of them.
 
     ``"vectors"`` where each is a vector in brackets; ``"broken"`` where more than half
@@ -102,7 +102,7 @@ def check_words(column: Any, what: str, advice: str, *, numbers: bool = True) ->
 
     Plain numbers may be words, such as postcodes, if the caller says so.
     """
-    kind, text = writing(column)
+    kind, text = text_kind(column)
     shown = repr(text[:_SHOWN])
     if kind == "broken":
         raise ArgumentError(
