@@ -1,7 +1,7 @@
 """Rows on disk that grow: segments of Arrow, manifests, and what keeps them whole.
 
-Knows nothing of encoders but a fingerprint, and nothing of search. It trusts what comes:
-`fewbits.collection`, whose rows these are, has checked ids, codes and columns.
+Knows nothing of encoders but a fingerprint, and nothing of search. It trusts what
+comes: `fewbits.collection`, whose rows these are, has checked ids, codes and columns.
 """
 
 from fewbits.store._lock import one_at_a_time
