@@ -786,8 +786,8 @@ def test_processes_change_one_folder(folder):
     running = [subprocess.Popen([*command, str(1000 * n)]) for n in (1, 2)]
     assert [process.wait() for process in running] == [0, 0]
     ids = Collection.open(folder).ids.tolist()
-    assert ids[:2] == ["item-0", "item-4"]
-    assert sorted(ids[2:]) == [f"n{1000 * n + i}" for n in (1, 2) for i in range(3)]
+    assert ids[:3] == ["item-0", "item-3", "item-4"]
+    assert sorted(ids[3:]) == [f"n{1000 * n + i}" for n in (1, 2) for i in range(3)]
     assert Collection.verify_folder(folder).is_intact
 
 

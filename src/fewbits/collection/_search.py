@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_frame, is_frame
+from fewbits._arrow import as_frame, frame_names, is_frame
 from fewbits._features import warn_of_others
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
@@ -68,7 +68,9 @@ class Query:
         features = model.features(items, kind=kind, progress=progress)
         names = model.facts.feature_names
         if names and rows is not None and is_frame(frame := as_frame(items)):
-            warn_of_others(frame, (*names, *rows.columns, model.facts.id_column))
+            known = (*names, *rows.columns, model.facts.id_column)
+            if {*names} < {*frame_names(frame)}:  # numbered columns go by their order
+                warn_of_others(frame, known)
         return cls(model, rows, features=features, progress=progress)
 
     def __len__(self) -> int:
