@@ -184,8 +184,9 @@ def first_rows(
 ) -> tuple[Model, Any]:
     """Return a model that knows the columns of the first rows, and their table."""
     columns = source.stored_columns()
-    usual = _ITEM_COLUMNS.get(source.kind)  # none of vectors and codes
-    item = usual and (source.column or usual)
+    item = None
+    if model.kind in _ITEM_COLUMNS:  # vectors and codes are not kept as columns
+        item = source.column or _ITEM_COLUMNS.get(source.kind)
     facts: dict[str, Any] = {
         "item_column": item if item in columns else None,
         "label_column": source.label if source.label in columns else None,
