@@ -604,15 +604,15 @@ def _remove_unnamed(folder: Path) -> None:
 def _unnamed(folder: Path) -> list[Path]:
     """Return the stores in a folder that are not the collection's."""
     try:
-        known = (folder / MANIFEST).exists()
-        kept = _changeable_manifest(folder)["rows"] if known else None
+        is_there = (folder / MANIFEST).exists()
+        name = _changeable_manifest(folder)["rows"] if is_there else None
     except (ArtefactError, NewerFormatError):
         return []  # which stores are the collection's is not known
     return [
         path
         for path in sorted(folder.iterdir())
         if ROWS.fullmatch(path.name)
-        and path.name != kept
+        and path.name != name
         and path.is_dir()
         and not path.is_symlink()
     ]

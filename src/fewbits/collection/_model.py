@@ -130,9 +130,9 @@ class Facts:
     def of(cls, facts: Mapping[str, Any]) -> Self:
         """Return facts of a learner: those that are none of the fields are extra."""
         names = {x.name for x in fields(cls)}
-        known = {name: value for name, value in facts.items() if name in names}
+        values = {name: value for name, value in facts.items() if name in names}
         others = {name: value for name, value in facts.items() if name not in names}
-        return cls(**{**known, "extra": {**facts.get("extra", {}), **others}})
+        return cls(**{**values, "extra": {**facts.get("extra", {}), **others}})
 
 
 @dataclass(frozen=True, repr=False)

@@ -430,8 +430,8 @@ class Rows:
             for part in self.parts:
                 tables = self._tables.get(part.entry.token)
                 if tables is None and kind != "flat":
-                    kept = part.has_derived
-                    tables = cached_tables(part.derived) if kept else TableCache()
+                    on_disk = part.has_derived
+                    tables = cached_tables(part.derived) if on_disk else TableCache()
                     self._tables[part.entry.token] = tables
                 chunks.append((part.codes, part.rows, part.live, tables))
             if not chunks:

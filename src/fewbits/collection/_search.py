@@ -68,9 +68,9 @@ class Query:
         features = model.features(items, kind=kind, progress=progress)
         names = model.facts.feature_names
         if names and rows is not None and is_frame(frame := as_frame(items)):
-            known = (*names, *rows.columns, model.facts.id_column)
+            columns = (*names, *rows.columns, model.facts.id_column)
             if {*names} < {*frame_names(frame)}:  # numbered columns go by their order
-                warn_of_others(frame, known)
+                warn_of_others(frame, columns)
         return cls(model, rows, features=features, progress=progress)
 
     def __len__(self) -> int:

@@ -92,9 +92,9 @@ def read_table(
         None if name is None else column_index(table, name, source)
         for name in (options.label, options.id)
     )
-    kept = [column_index(table, name, source) for name in options.columns or ()]
+    beside = [column_index(table, name, source) for name in options.columns or ()]
     auxiliary = [column_index(table, name, source) for name in table.auxiliary]
-    apart = {*kept, *auxiliary, label, id_}
+    apart = {*beside, *auxiliary, label, id_}
     choice = _choose(table, options, apart, source)
     if options.skip_blank:
         needed = {}
@@ -107,14 +107,14 @@ def read_table(
     values, n_bits = _items(table, choice, source, folder)
     if options.columns is None:
         items = () if choice.kind == "texts" else choice.places
-        kept = [i for i in range(table.n_columns) if i not in items]
-    kept = [i for i in kept if i != id_]
+        beside = [i for i in range(table.n_columns) if i not in items]
+    beside = [i for i in beside if i != id_]
     if not (options.column or options.images or options.codes):
-        reported = {*kept, label, id_}
+        reported = {*beside, label, id_}
         _warn_of_left_out(
             table, choice, [*choice.left_out, *auxiliary], reported, source
         )
-    columns = _kept_columns(table, kept, set(choice.places), source)
+    columns = _kept_columns(table, beside, set(choice.places), source)
     if label is not None:
         columns[table.names[label]] = table.stored_column(label)
     names = tuple(table.names[i] for i in choice.places)

@@ -295,11 +295,11 @@ def _read(source: Any, options: Options) -> Input:
     if nameless and kind not in _STREAMED:
         with path.open("rb") as file:
             return _read_pipe(file, options, str(path))
-    known = FILES | IMAGES | _STREAMED
-    if kind not in (_STREAMED if is_compressed(path) else known):
+    endings = FILES | IMAGES | _STREAMED
+    if kind not in (_STREAMED if is_compressed(path) else endings):
         raise ArgumentError(
             f"cannot tell what {path} holds; known: a folder of images or of "
-            f"Parquet files and {', '.join(sorted(known))}"
+            f"Parquet files and {', '.join(sorted(endings))}"
         )
     return _read_file(path, options)
 
