@@ -12,6 +12,7 @@ import pytest
 from fewbits import Collection
 from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
 
 X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]], np.float32)
 IDS = ["a", "b", "c"]
@@ -202,3 +203,35 @@ def test_layouts_of_memory_are_not_kept(kind, kept):
     assert col.schema.field("c").type == kept
     assert col.schema.field("new").type == kept
     assert col.column("c").tolist() == [rows[1], *rows[1:], *rows]
+
+
+def test_a_kept_column_of_vectors_may_be_missing_later():
+    X = np.random.default_rng(0).normal(size=(20, 8)).astype(np.float32)
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 8)
+    table = pa.table({"v": vectors, "n": range(20)})
+    col = Collection.create(None, table, column="v", columns=["v", "n"], bits=8)
+    with pytest.warns(UserWarning, match="no column 'v'"):
+        col.add(X[:1], columns={"n": [20]})
+    (row,) = col.get([20])
+    assert (row["v"], row["n"]) == (None, 20)
+
+
+def test_null_is_no_category_and_others_stay():
+    X = np.random.default_rng(0).normal(size=(3, 8))
+    column = pa.DictionaryArray.from_arrays([0, 1, 0], pa.array(["x", None]))
+    col = Collection.create(
+        None, X, columns={"c": column}, encoder=LinearEncoder(np.eye(8), np.zeros(8))
+    )
+    assert pa.types.is_dictionary(col.to_arrow().schema.field("c").type)
+    assert col.column("c").tolist() == ["x", None, "x"]
+
+
+def test_what_is_no_list_of_ids_is_named_by_its_kind():
+    col = Collection.create(
+        None, np.eye(8), encoder=LinearEncoder(np.eye(8), np.zeros(8))
+    )
+    with pytest.raises(ArgumentError, match="got set") as refused:
+        col.get(set(range(1000)))
+    assert len(str(refused.value)) < 100
+    with pytest.raises(ArgumentError, match=r"labels= and ids="):
+        Collection.create(None, np.eye(8), id=list(range(8)))

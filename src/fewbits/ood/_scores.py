@@ -196,7 +196,7 @@ def _ridge(
             without = A[rows] @ np.linalg.solve(left(rows), remaining)
         together.append((rows, without.max(axis=1)))
     responses[np.arange(len(A)), classes] -= leverage * roots[:, 0]
-    known = responses.max(axis=1) / np.maximum(1 - leverage, _LEAST)
+    of_classes = responses.max(axis=1) / np.maximum(1 - leverage, _LEAST)
     for rows, largest in together:
-        known[rows] = largest
-    return weights, LeftOut(known / roots[:, 0], unknown / roots[:, 0])
+        of_classes[rows] = largest
+    return weights, LeftOut(of_classes / roots[:, 0], unknown / roots[:, 0])

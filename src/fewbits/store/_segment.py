@@ -162,12 +162,12 @@ class ArrowFile(CheckedBytes):
         if 0 < len(positions) <= _FEW:
             # The import of Arrow's functions costs more than a search.
             rows = [batch.slice(position, 1) for position in positions.tolist()]
-            taken = pa.concat_batches(rows)
+            some = pa.concat_batches(rows)
         else:
-            taken = batch.take(pa.array(positions))
+            some = batch.take(pa.array(positions))
         for name in partly:
-            self._check_inside(taken.column(name))
-        return taken
+            self._check_inside(some.column(name))
+        return some
 
     def check_spans(self, starts: IdArray, sizes: Any) -> None:
         """Check the blocks in which some ranges of bytes lie."""

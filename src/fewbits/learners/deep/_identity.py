@@ -33,12 +33,12 @@ def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
         # values of those that stay as they are.
         frozen = frozen_layers(backbone, parameters["network__trainable"])
         still = still_modules(backbone, parameters["network__trainable"])
-        kept = [
+        constants = [
             *(p for m in frozen for p in m.parameters(False)),
             *(b for m in still for b in m.buffers(False)),
         ]
         shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
-        values = [_described(tensor) for tensor in kept]
+        values = [_described(tensor) for tensor in constants]
         identity["network.backbone"] = [*_described(backbone), shapes, values]
     return identity
 
