@@ -26,12 +26,12 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._segment import (
-    arrow_frame,
-    file_schema,
+    framed,
     has_index,
     only_batch,
     read_sums,
     remove_derived,
+    segment_schema,
     write_index,
     write_sums,
 )
@@ -342,7 +342,7 @@ def _mended(
         if content is None:
             raise ArtefactError(f"{path} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
-        schema = file_schema(base, kind, has_rows=entry.has_rows)
+        schema = segment_schema(base, entry, kind)
         only_batch(content, schema, entry.n_rows, str(path))
         if content is not data:
             is_whole = False
@@ -356,9 +356,10 @@ def _mended(
         files = []
         for kind, content in contents.items():
             write_file(disk, mended.name(kind), content)
-            frame = arrow_frame(content)
-            files.append(FileSums(block_sums(content), *frame, len(content)))
-        write_sums(disk, mended, files, base.number + 1)
+            sums_now = FileSums(block_sums(content), len(content))
+            files.append(framed(sums_now, content))
+        if mended.has_sums:
+            write_sums(disk, mended, files, base.number + 1)
 
     is_flipped = False
     try:

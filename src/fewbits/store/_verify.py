@@ -15,6 +15,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store._deletes import read_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
+    BLOCK,
     REPAIR,
     Manifest,
     SegmentEntry,
@@ -27,15 +28,15 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._segment import (
     bytes_of_offset,
-    file_schema,
     has_index,
     only_batch,
     read_derived,
     read_index,
     read_sums,
+    segment_schema,
 )
 from fewbits.store._snapshot import Part
-from fewbits.store._sums import BLOCK, FileSums, sum_of_sums, sums_of
+from fewbits.store._sums import FileSums, sum_of_sums, sums_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -313,7 +314,7 @@ def _read_arrow(
                     f"{path} is {len(data):,} bytes long instead of {file.n_bytes:,}"
                 )
             if kind in sums:
-                schema = file_schema(manifest, kind, has_rows=entry.has_rows)
+                schema = segment_schema(manifest, entry, kind)
                 findings.damages += _of_blocks(
                     str(path), data, sums[kind], schema, entry.n_rows
                 )
