@@ -18,7 +18,8 @@ from fewbits.store._sums import is_sealed, mended_seal, sealed
 _MAGIC = b"fewbits del 1\n\0\0"
 _HEAD = np.dtype([("n_rows", "<u8"), ("n_deleted", "<u8"), ("packed", "<u8")])
 _START = len(_MAGIC) + 16 + _HEAD.itemsize  # of a token and the head
-_FEW = 128  # positions that a manifest takes, before they go to a file
+#: Positions that a manifest takes, before they go to a file.
+INLINE = 128
 
 Mask = NDArray[np.bool_]
 
@@ -111,7 +112,7 @@ def write_deletes(
     """Write which rows are deleted as of one manifest, and return its segment."""
     n_live = deletes.n_rows - deletes.n_deleted
     is_all = segment.deletes is not None or len(deletes.more) == deletes.n_deleted
-    if is_all and len(deletes.more) <= _FEW:
+    if is_all and len(deletes.more) <= INLINE:
         more = tuple(np.sort(deletes.more).tolist())
         return replace(segment, n_live=n_live, deleted=more)
     deleted = replace(segment, n_live=n_live, deletes=number, deleted=())

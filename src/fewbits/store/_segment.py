@@ -44,7 +44,8 @@ from fewbits.store._sums import (
 FEW_ROWS = 1 << 12
 #: Bytes of a column that is checked as a whole when some of it is read.
 _SMALL = 1 << 22
-_BLOCKS = 1  # of a file whose sums stand in the manifest
+#: Blocks of a file whose sums stand in the manifest.
+INLINE = 1
 _FEW = 32  # rows that are taken without Arrow's functions
 _DERIVED = b"fewbits der 1\n\0\0"
 
@@ -353,7 +354,7 @@ def write_segment(
     if schema.names:
         vectors = write_arrow(disk, f"vec-{token}.arrow", table, schema)
     files = [rows] if vectors is None else [rows, vectors]
-    inline = all(len(file.sums) <= _BLOCKS for file in files)
+    inline = all(len(file.sums) <= INLINE for file in files)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":

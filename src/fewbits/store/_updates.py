@@ -25,7 +25,7 @@ from fewbits.store._segment import only_batch, write_arrow
 from fewbits.store._sums import sum_of_sums, sums_of
 
 POSITION = "_position"
-_BLOCKS = 16  # of a file whose sums stand in the manifest
+_INLINE = 16  # blocks of a file whose sums stand in the manifest
 _FAN = 4  # a file has at least so many times the rows of the next, or a block
 _WINDOW = 1 << 16  # rows of a column that are copied where one of them has changed
 Positions = NDArray[np.uint32]
@@ -122,7 +122,7 @@ def write_update(
     update = UpdateEntry(token, len(table), columns, entry.rows)
     name = entry.update_name(update)
     sums = write_arrow(disk, name, table, update_schema(schema, columns))
-    file = sums.entry(inline=len(sums.sums) <= _BLOCKS)
+    file = sums.entry(inline=len(sums.sums) <= _INLINE)
     updates = (*entry.updates[:stay], replace(update, file=file))
     return replace(entry, updates=updates)
 
