@@ -124,11 +124,10 @@ def test_the_old_state_or_the_new_one_is_there(monkeypatch, inline):
     assert content(Store(run.disk).snapshot()) == run.states[run.n_done]
 
 
-@pytest.mark.parametrize(
-    "sync",
-    ["seg-", "vec-", "sum-", "del-", "upd-"]
-    + ["draft-", "folder 1", "folder 2", "parent"],
-)
+SYNCS = ["seg-", "vec-", "sum-", "del-", "upd-", "draft-"]
+
+
+@pytest.mark.parametrize("sync", [*SYNCS, "folder 1", "folder 2", "parent"])
 def test_each_sync_is_needed(sync):
     with pytest.raises(Loss):
         Run(without=sync).go()

@@ -437,13 +437,17 @@ class Source(ABC):
 
     def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
         self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
-        self.n_updated = 0
         self.changed = False  # since it was committed or given
 
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
         return Deletes.none(self.n_rows)
+
+    @property
+    def n_updated(self) -> int:
+        """Rows with values that stand elsewhere; they may count twice."""
+        return 0
 
     @abstractmethod
     def rows(self) -> Any:
@@ -484,19 +488,24 @@ class Stored(Source):
 
     def __init__(self, part: Part) -> None:
         super().__init__(part.n_rows, part.n_live, part.entry.n_bytes)
-        self.part, self.n_updated = part, part.entry.n_updated
+        self.part = part
         self._edits: dict[str, list[Update]] = {}  # by the names of columns
 
     @cached_property
     def deletes(self) -> Deletes:
         return self.part.deletes
 
+    @property
+    def n_updated(self) -> int:
+        edits = self._edits.values()
+        n_new = (sum(len(edit.positions) for edit in column) for column in edits)
+        return self.part.entry.n_updated + max(n_new, default=0)
+
     def rows(self) -> Any:
         return self.part.edited(self._edits).whole()
 
     def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
         self.changed = True
-        self.n_updated += len(positions)
         for name, column in values.items():
             edits = self._edits.setdefault(name, [])
             edits.append(Update(positions, {name: column}))
