@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
@@ -1309,6 +1310,11 @@ skip_unreadable, progress
         """Return the names of versions, and which these are."""
         rows = self._version.rows
         return {} if rows is None else rows.store.tags()
+
+    def tag_times(self) -> dict[str, datetime]:
+        """Return when versions got their names, in UTC, as far as this is known."""
+        rows = self._version.rows
+        return {} if rows is None else rows.store.tag_times()
 
     def at(self, version: int | str) -> Collection:
         """Return the collection as it was at a version, or at one of this name.

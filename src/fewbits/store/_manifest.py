@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import secrets
+import time
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
@@ -241,6 +242,8 @@ class Manifest:
         By rising rows.
     tags : dict of str to int
         Names of states that stay, with their numbers.
+    tag_times : dict of str to (int, int)
+        For names the number, and when it got the name, in seconds since 1970.
     writer_features : tuple of str
         What a program that changes the rows must know.
     unknown : dict
@@ -255,6 +258,7 @@ class Manifest:
     next_id: int
     segments: tuple[SegmentEntry, ...]
     tags: dict[str, int] = field(default_factory=dict)
+    tag_times: dict[str, tuple[int, int]] = field(default_factory=dict)
     writer_features: tuple[str, ...] = ()
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -287,7 +291,14 @@ class Manifest:
     def tagged(self, tags: dict[str, int]) -> Self:
         """Return this state with other names of states, which writers must know."""
         features = {*self.writer_features} - {TAGS} | ({TAGS} if tags else set())
-        return replace(self, tags=tags, writer_features=tuple(sorted(features)))
+        now, times = int(time.time()), self.tag_times
+        new = {x: (n, now) for x, n in tags.items() if self.tags.get(x) != n}
+        return replace(
+            self,
+            tags=tags,
+            tag_times={x: y for x, y in {**times, **new}.items() if x in tags},
+            writer_features=tuple(sorted(features)),
+        )
 
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
@@ -306,7 +317,7 @@ class Manifest:
             "segments": self.segments,
         }
         if self.tags:
-            content["tags"] = self.tags
+            content |= {"tags": self.tags, "tag_times": self.tag_times}
         text = json.dumps(content, ensure_ascii=False, default=plain_entry)
         body = f"\n{text[1:]}".encode()
         return b'{"sha256": "%s",' % hashlib.sha256(body).hexdigest().encode() + body
@@ -350,6 +361,11 @@ class Manifest:
                 next_id=_count(content["next_id"], most=1 << 63),
                 segments=segments,
                 tags={_text(x): _count(n, most=number) for x, n in tags.items()},
+                tag_times={  # others may have changed tags without it
+                    name: (n, at)
+                    for name, (n, at) in content.get("tag_times", {}).items()
+                    if tags.get(name) == _count(n) and _count(at) >= 0
+                },
                 writer_features=tuple(content.get("writer_features", ())),
                 unknown=_unknown(content, _FIELDS),
             )
@@ -576,7 +592,7 @@ def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
             with contextlib.suppress(OSError):
                 disk.take(folder, segment.name(kind))
     tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
-    publish(disk, replace(manifest, tags=tags))
+    publish(disk, manifest.tagged(tags))
 
 
 def collect(
