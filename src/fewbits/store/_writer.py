@@ -217,7 +217,7 @@ class Writer:
         to files that no manifest names yet.
         """
         self._check_usable()
-        if self._given or any(source.changed for source in self._stored):
+        if self._has_edits():
             with self._failing():
                 state = self._prepared(policy.singles(self._sizes()))
             self._begin(replace(state, number=self._newest.number))
@@ -388,11 +388,11 @@ class Writer:
         ]
 
     def _has_changed(self) -> bool:
-        return (
-            self.manifest is not self._newest
-            or self._next_row != self.manifest.next_row
-            or any(source.changed for source in self._stored)
-        )
+        return self.manifest is not self._newest or self._has_edits()
+
+    def _has_edits(self) -> bool:
+        has_new = self._next_row != self.manifest.next_row
+        return has_new or any(source.changed for source in self._stored)
 
     def _prepared(self, runs: list[policy.Run]) -> Manifest:
         """Write what the next state needs, and return it."""
