@@ -51,7 +51,7 @@ def test_segments_are_few(commits):
                 writer.delete(gone)
                 live = sorted({*live} - {*gone})
                 writer.commit()
-                check_few(store.snapshot().parts)
+                check_few(store.snapshot().segments)
         assert list(content(store.snapshot())) == live
 
 
@@ -141,12 +141,12 @@ def test_large_tables_become_several_segments(store):
     with store.writer(segment_bytes=10_000) as writer:
         writer.append(rows(range(3000)))
         writer.commit()
-    parts = store.snapshot().parts
+    parts = store.snapshot().segments
     assert len(parts) > 5
     assert all(part.entry.n_bytes < 30_000 for part in parts)
     assert list(content(store.snapshot())) == list(range(3000))
     with store.writer() as writer:
         writer.compact()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert part.row_numbers.tolist() == list(range(3000))
     assert part.find(pa.array([2999])).tolist() == [2999]

@@ -38,7 +38,7 @@ BLOCK = 1 << 16
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: What reading raises where a file has a checksum that fits, but other values.
-NOT_AS_WRITTEN = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 #: How messages about damage end.
 REPAIR = "'fewbits verify --repair' mends what it can and says what is lost"
 
@@ -371,7 +371,7 @@ class Manifest:
             )
         except NewerFormatError:
             raise
-        except (*NOT_AS_WRITTEN, pa.ArrowException) as error:
+        except (*MALFORMED, pa.ArrowException) as error:
             raise ArtefactError(f"{path} is damaged: {error}; {REPAIR}") from error
 
 
@@ -496,7 +496,7 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
-_LAST: dict[tuple[str, bytes], Manifest] = {}  # the last that were read or written
+_CACHE: dict[tuple[str, bytes], Manifest] = {}  # the last that were read or written
 
 
 def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
@@ -507,7 +507,7 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     name = manifest_name(number, kind)
     path, data = str(disk.folder / name), disk.read(name, _LONGEST)
     # Read once, as each change asks for the same few several times.
-    manifest = _LAST.get((path, data))
+    manifest = _CACHE.get((path, data))
     if manifest is None:
         manifest = Manifest.from_bytes(data, path)
         if manifest.number != number:
@@ -519,9 +519,9 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
 
 
 def _remember(path: str, data: bytes, manifest: Manifest) -> None:
-    for key in list(_LAST)[:-7]:
-        _LAST.pop(key, None)
-    _LAST[path, data] = manifest
+    for key in list(_CACHE)[:-7]:
+        _CACHE.pop(key, None)
+    _CACHE[path, data] = manifest
 
 
 def newest_manifest(disk: Disk) -> Manifest:

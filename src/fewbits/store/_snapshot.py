@@ -23,14 +23,14 @@ from fewbits.store._schema import (
     CODE,
     CORRECTION,
     ID,
-    OF_VECTORS,
     RESERVED,
     ROW,
     VECTOR,
+    VECTOR_COLUMNS,
 )
 from fewbits.store._segment import (
     ArrowFile,
-    OpenFiles,
+    SegmentFiles,
     has_index,
     open_file,
     read_derived,
@@ -40,8 +40,8 @@ from fewbits.store._segment import (
 from fewbits.store._updates import (
     POSITION,
     Update,
+    n_staying,
     read_update,
-    taken_in,
     updated_column,
     with_updates,
     write_update,
@@ -61,10 +61,10 @@ class Int8Parts(NamedTuple):
 
 
 #: Segments that are open, by their tokens, which name the same files for ever.
-Opened: TypeAlias = WeakValueDictionary[str, OpenFiles]
+FileCache: TypeAlias = WeakValueDictionary[str, SegmentFiles]
 
 
-class Part:
+class Segment:
     """The rows of one segment, as they are in one state of the collection.
 
     Files are opened when something in them is asked for, and checked before. A position
@@ -83,12 +83,12 @@ class Part:
         disk: Disk,
         manifest: Manifest,
         entry: SegmentEntry,
-        files: OpenFiles | None = None,
+        files: SegmentFiles | None = None,
         edits: Mapping[str, Sequence[Update]] = MappingProxyType({}),
     ) -> None:
         self._disk, self._manifest, self.entry = disk, manifest, entry
         self.n_rows, self.n_live = entry.n_rows, entry.n_live
-        self.files, self._edits = files or OpenFiles(), edits
+        self.files, self._edits = files or SegmentFiles(), edits
         self._columns: dict[str, Any] = {}  # after updates
         self._read_updates: dict[str, Update] = {}
 
@@ -212,7 +212,7 @@ class Part:
 
         columns = {ROW: pa.array(self.row_numbers)}
         for name in self._manifest.schema.names:
-            if name in OF_VECTORS:
+            if name in VECTOR_COLUMNS:
                 columns[name] = self._file("vec").column(name)
             else:
                 columns[name] = self._column(name)
@@ -252,11 +252,11 @@ class Part:
         self._read_updates[entry.token] = update  # which the others hold weakly
         return update
 
-    def edited(self, edits: Mapping[str, Sequence[Update]]) -> "Part":
+    def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> "Segment":
         """Return these rows after updates of columns that are in no file yet."""
-        return Part(self._disk, self._manifest, self.entry, self.files, edits)
+        return Segment(self._disk, self._manifest, self.entry, self.files, edits)
 
-    def written(self, edits: Mapping[str, Sequence[Update]]) -> SegmentEntry:
+    def write_edits(self, edits: Mapping[str, Sequence[Update]]) -> SegmentEntry:
         """Write updates of columns to a file, and return the segment with it."""
         import pyarrow as pa
 
@@ -264,14 +264,14 @@ class Part:
         positions = [update.positions for update in updates]
         names = {*edits}
         n_rows = len(np.unique(np.concatenate(positions)))
-        stay = taken_in(self.entry, n_rows)
+        stay = n_staying(self.entry, n_rows)
         for place in range(stay, len(self.entry.updates)):
             update = self._update(place)
             positions.append(update.positions)
             names |= {*update.values}
         merged = np.unique(np.concatenate(positions))
         columns = [name for name in self._manifest.schema.names if name in names]
-        table = self.edited(edits).take(columns, merged.astype(np.int64))
+        table = self.with_edits(edits).take(columns, merged.astype(np.int64))
         table = table.add_column(0, POSITION, pa.array(merged))
         return write_update(self._disk, self.entry, self._manifest.schema, table, stay)
 
@@ -347,7 +347,7 @@ class Part:
         return self._file("seg").numbers(ROW, positions)
 
     def positions_of(self, rows: IdArray) -> IdArray:
-        """Return the positions of rows of this part by their permanent numbers."""
+        """Return the positions of rows of this segment by their permanent numbers."""
         if self.entry.is_dense:
             return rows - self.entry.first
         if self.files.row_numbers is None and len(rows) * _MANY < self.n_rows:
@@ -428,10 +428,12 @@ class Part:
         return None
 
 
-def parts_of(disk: Disk, manifest: Manifest, opened: Opened) -> tuple[Part, ...]:
+def segments_of(
+    disk: Disk, manifest: Manifest, cache: FileCache
+) -> tuple[Segment, ...]:
     """Return the parts of a state, over files that are open already where they are."""
     return tuple(
-        Part(disk, manifest, entry, opened.setdefault(entry.token, OpenFiles()))
+        Segment(disk, manifest, entry, cache.setdefault(entry.token, SegmentFiles()))
         for entry in manifest.segments
     )
 
@@ -452,14 +454,14 @@ class Snapshot:
     """
 
     def __init__(
-        self, disk: Disk, manifest: Manifest, lock: FileLock | None, opened: Opened
+        self, disk: Disk, manifest: Manifest, lock: FileLock | None, cache: FileCache
     ) -> None:
         self.manifest = manifest
         self.number, self.n_live = manifest.number, manifest.n_live
         self.schema, self.n_bits = manifest.schema, manifest.n_bits
         self.fingerprint = manifest.fingerprint
         self._lock = lock  # keeps the files from being removed; None for a writer
-        self.parts = parts_of(disk, manifest, opened)
+        self.segments = segments_of(disk, manifest, cache)
 
     def __enter__(self) -> Self:
         return self

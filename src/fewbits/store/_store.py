@@ -36,9 +36,9 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._memory import MemoryDisk
-from fewbits.store._repair import RepairReport, repaired
-from fewbits.store._snapshot import Opened, Snapshot
-from fewbits.store._verify import Report, newest_readable, verified
+from fewbits.store._repair import RepairReport, repair_store
+from fewbits.store._snapshot import FileCache, Snapshot
+from fewbits.store._verify import Report, newest_readable, verify_store
 from fewbits.store._writer import FULL, Writer
 
 _PAUSE = 0.02  # seconds between two attempts to lock
@@ -55,7 +55,7 @@ class Store:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._opened: Opened = WeakValueDictionary()
+        self._cache: FileCache = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"Store({str(self._disk.folder)!r})"
@@ -222,7 +222,7 @@ class Store:
                     check_ours(self._disk, manifest)
                 # What the newest state lacks is damage, which is found when it is read.
                 if is_newest or manifest.names() <= {*self._disk.names()}:
-                    return Snapshot(self._disk, manifest, lock, self._opened)
+                    return Snapshot(self._disk, manifest, lock, self._cache)
                 lock.release()  # its files are gone already
             if target != newest:
                 raise ArgumentError(
@@ -262,7 +262,7 @@ class Store:
         with self._locked(inf if timeout is None else timeout, name) as lock:
             if check is not None:
                 check()
-            writer = Writer(self._disk, lock, segment_bytes, self._opened)
+            writer = Writer(self._disk, lock, segment_bytes, self._cache)
             try:
                 yield writer
             finally:
@@ -280,9 +280,9 @@ class Store:
         try:
             snapshot = self.snapshot()
         except (ArtefactError, OSError):  # such a store cannot be written to
-            return verified(self._disk, manifest, findings)
+            return verify_store(self._disk, manifest, findings)
         with snapshot:
-            return verified(self._disk, snapshot.manifest, findings)
+            return verify_store(self._disk, snapshot.manifest, findings)
 
     def repair(
         self,
@@ -320,7 +320,7 @@ class Store:
             When no state can be read; then nothing has changed.
         """
         with self._locked(inf if timeout is None else timeout, name):
-            return repaired(self._disk, drop_rows)
+            return repair_store(self._disk, drop_rows)
 
     def copy_to(self, folder: str | Path, snapshot: Snapshot) -> None:
         """Make a new folder that holds one state, by links to files where possible.

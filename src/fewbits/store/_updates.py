@@ -98,7 +98,7 @@ def update_schema(schema: Any, columns: Sequence[str]) -> Any:
     return pa.schema([*fields, *(schema.field(name) for name in columns)])
 
 
-def taken_in(entry: SegmentEntry, n_rows: int) -> int:
+def n_staying(entry: SegmentEntry, n_rows: int) -> int:
     """Return how many of a segment's updates stay when one of so many rows comes.
 
     Those behind are written anew with it, so that there are few files.
