@@ -11,11 +11,12 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterable, Set
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from fewbits._formats import check_changeable, check_readable
 from fewbits.errors import ArtefactError, NewerFormatError
@@ -43,8 +44,6 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 REPAIR = "'fewbits verify --repair' mends what it can and says what is lost"
 
 _SEAL = re.compile(rb'\{"sha256": "([0-9a-f]{64})",\n')
-_LARGEST = 1 << 62  # of numbers in a manifest
-_CRC = (1 << 32) - 1  # the largest
 _LONGEST = 1 << 28  # bytes of a manifest
 
 # Names of files. None is used twice, but for those of derived files.
@@ -340,51 +339,15 @@ class Manifest:
         try:
             content = json.loads(data)
             check_readable(path, content, FORMAT, FEATURES)
-            number, tags = _count(content["number"]), content.get("tags", {})
-            schema = pa.py_buffer(base64.b64decode(_text(content["schema"])))
-            segments = tuple(map(_segment, content["segments"]))
-            if any(one.last >= after.first for one, after in pairwise(segments)):
-                raise ValueError("the rows of its segments do not rise")
-            if len({segment.token for segment in segments}) != len(segments):
-                raise ValueError("it names a segment twice")
-            schema = pa.ipc.read_schema(schema)
-            for segment in segments:
-                for names in (segment.absent, *(x.columns for x in segment.updates)):
-                    if not {*schema.names}.difference(RESERVED).issuperset(names):
-                        raise ValueError(f"its schema lacks one of {names}")
-            return cls(
-                number=number,
-                schema=schema,
-                n_bits=_count(content["n_bits"], 1),
-                fingerprint=_text(content["fingerprint"]),
-                next_row=_count(content["next_row"]),
-                next_id=_count(content["next_id"], most=1 << 63),
-                segments=segments,
-                tags={_text(x): _count(n, most=number) for x, n in tags.items()},
-                tag_times={  # others may have changed tags without it
-                    name: (n, at)
-                    for name, (n, at) in content.get("tag_times", {}).items()
-                    if tags.get(name) == _count(n) and _count(at) >= 0
-                },
-                writer_features=tuple(content.get("writer_features", ())),
-                unknown=_unknown(content, _FIELDS),
-            )
+            for name in ("sha256", "format", "reader_features", "bit_order"):
+                content.pop(name, None)
+            manifest: Self = _parsed(cls, _FIELDS, content)
+            _check_manifest(manifest)
         except NewerFormatError:
             raise
         except (*MALFORMED, pa.ArrowException) as error:
             raise ArtefactError(f"{path} is damaged: {error}; {REPAIR}") from error
-
-
-#: The fields that this version knows, of a manifest, a segment and a file.
-_FIELDS = {each.name for each in fields(Manifest)} - {"unknown"} | {
-    "sha256",
-    "format",
-    "reader_features",
-    "bit_order",
-}
-_OF_SEGMENT = {each.name for each in fields(SegmentEntry)} - {"unknown"}
-_OF_UPDATE = {each.name for each in fields(UpdateEntry)} - {"unknown"}
-_OF_FILE = {each.name for each in fields(FileEntry)} - {"unknown"}
+        return manifest
 
 
 def plain_entry(entry: SegmentEntry | UpdateEntry | FileEntry) -> dict[str, Any]:
@@ -393,13 +356,27 @@ def plain_entry(entry: SegmentEntry | UpdateEntry | FileEntry) -> dict[str, Any]
     return {**values.pop("unknown"), **values}
 
 
-def _unknown(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    return {name: value for name, value in content.items() if name not in known}
+_Parsers: TypeAlias = dict[str, Callable[[Any], Any]]
 
 
-def _count(value: Any, least: int = 0, most: int = _LARGEST) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"a number from {least} to {most} is needed, got {value!r}")
+def _parsed(kind: Any, parsers: _Parsers, content: Any) -> Any:
+    """Return an object of a kind from its fields in JSON; what is not known stays."""
+    values = {x: parse(content[x]) for x, parse in parsers.items() if x in content}
+    unknown = {x: value for x, value in content.items() if x not in parsers}
+    return kind(**values, unknown=unknown)
+
+
+def _tuple_of(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda values: tuple(map(parse, values))
+
+
+def _or_none(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else parse(value)
+
+
+def _count(value: Any, most: int = 1 << 62) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"a number from 0 to {most} is needed, got {value!r}")
     return value
 
 
@@ -409,69 +386,92 @@ def _text(value: Any) -> str:
     return value
 
 
-def _segment(entry: Any) -> SegmentEntry:
-    if not re.fullmatch(_TOKEN, _text(entry["token"])):
-        raise ValueError(f"it names a segment {entry['token']!r}")
-    n_rows, rows = _count(entry["n_rows"], 1), _file(entry["rows"])
-    # Each row has at least an id of 8 bytes, or its end, and a code.
-    if 9 * n_rows > rows.n_bytes:
-        raise ValueError(f"{n_rows} rows do not fit in {rows.n_bytes} bytes")
-    first = _count(entry["first"])
-    last = _count(entry["last"], first + n_rows - 1)
-    has_rows = bool(entry.get("has_rows", True))
-    if not has_rows and last != first + n_rows - 1:
-        raise ValueError("it does not say which rows a segment has")
-    id_range, vectors, deletes = entry["id_range"], entry["vectors"], entry["deletes"]
-    if id_range is not None:
-        id_range = tuple(_count(id_range[i], 0, (1 << 63) - 1) for i in (0, 1))
-    vectors = None if vectors is None else _file(vectors)
-    if vectors is not None and bool(vectors.sums) != bool(rows.sums):
-        raise ValueError("it has the checksums of one file of two")
-    n_live = _count(entry["n_live"], 0, n_rows)
-    deleted = tuple(_count(x, 0, n_rows - 1) for x in entry.get("deleted", ()))
-    if any(one >= after for one, after in pairwise(deleted)):
-        raise ValueError("the positions of deleted rows do not rise")
-    if n_rows - n_live < len(deleted) or (
-        deletes is None and n_rows - n_live != len(deleted)
-    ):
-        raise ValueError("it does not say which rows are deleted")
-    return SegmentEntry(
-        token=entry["token"],
-        n_rows=n_rows,
-        n_live=n_live,
-        first=first,
-        last=last,
-        rows=rows,
-        vectors=vectors,
-        id_range=id_range,
-        ids_rise=bool(entry["ids_rise"]),
-        deletes=None if deletes is None else _count(deletes),
-        has_rows=has_rows,
-        deleted=deleted,
-        updates=tuple(_update(each, n_rows) for each in entry.get("updates", ())),
-        absent=tuple(map(_text, entry.get("absent", ()))),
-        unknown=_unknown(entry, _OF_SEGMENT),
-    )
+def _token(value: Any) -> str:
+    if not re.fullmatch(_TOKEN, _text(value)):
+        raise ValueError(f"it names a file {value!r}")
+    return str(value)
 
 
-def _update(entry: Any, n_rows: int) -> UpdateEntry:
-    if not re.fullmatch(_TOKEN, _text(entry["token"])):
-        raise ValueError(f"it names an update {entry['token']!r}")
-    return UpdateEntry(
-        token=entry["token"],
-        n_rows=_count(entry["n_rows"], 1, n_rows),
-        columns=tuple(map(_text, entry["columns"])),
-        file=_file(entry["file"]),
-        unknown=_unknown(entry, _OF_UPDATE),
-    )
+def _schema(value: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_text(value))))
 
 
-def _file(entry: Any) -> FileEntry:
-    n_bytes, crc = _count(entry["n_bytes"]), _count(entry["crc"], most=_CRC)
-    sums = tuple(_count(x, most=_CRC) for x in entry.get("sums", ()))
-    if sums and len(sums) != -(-n_bytes // BLOCK):
-        raise ValueError(f"it has {len(sums)} sums of {n_bytes} bytes")
-    return FileEntry(n_bytes, crc, sums, _unknown(entry, _OF_FILE))
+_crc = partial(_count, most=(1 << 32) - 1)
+_FILE: _Parsers = {"n_bytes": _count, "crc": _crc, "sums": _tuple_of(_crc)}
+_file = partial(_parsed, FileEntry, _FILE)
+_UPDATE: _Parsers = {
+    "token": _token,
+    "n_rows": _count,
+    "columns": _tuple_of(_text),
+    "file": _file,
+}
+_SEGMENT: _Parsers = {
+    "token": _token,
+    "n_rows": _count,
+    "n_live": _count,
+    "first": _count,
+    "last": _count,
+    "rows": _file,
+    "vectors": _or_none(_file),
+    "id_range": _or_none(_tuple_of(partial(_count, most=(1 << 63) - 1))),
+    "ids_rise": bool,
+    "deletes": _or_none(_count),
+    "has_rows": bool,
+    "deleted": _tuple_of(_count),
+    "updates": _tuple_of(partial(_parsed, UpdateEntry, _UPDATE)),
+    "absent": _tuple_of(_text),
+}
+_FIELDS: _Parsers = {
+    "number": _count,
+    "schema": _schema,
+    "n_bits": _count,
+    "fingerprint": _text,
+    "next_row": _count,
+    "next_id": partial(_count, most=1 << 63),
+    "segments": _tuple_of(partial(_parsed, SegmentEntry, _SEGMENT)),
+    "tags": lambda tags: {_text(x): _count(n) for x, n in tags.items()},
+    "tag_times": lambda times: {
+        x: (_count(n), _count(t)) for x, (n, t) in times.items()
+    },
+    "writer_features": tuple,
+}
+
+
+def _check_manifest(manifest: Manifest) -> None:
+    """Raise ValueError where facts contradict each other."""
+    segments, tags = manifest.segments, manifest.tags
+    columns = {*manifest.schema.names}.difference(RESERVED)
+    is_right = {
+        "bits": manifest.n_bits > 0,
+        "tags": all(number <= manifest.number for number in tags.values()),
+        "rows": all(one.last < after.first for one, after in pairwise(segments)),
+        "segments": len({x.token for x in segments}) == len(segments),
+    }
+    for x in segments:
+        n_deleted, arrow_files = x.n_rows - x.n_live, [*x.arrow_files.values()]
+        n_in_file = n_deleted - len(x.deleted)
+        files = [*arrow_files, *(update.file for update in x.updates)]
+        names = {*x.absent, *(name for each in x.updates for name in each.columns)}
+        positions = [-1, *x.deleted, x.n_rows]
+        is_right |= {
+            # Each row has at least an id of 8 bytes, or its end, and a code.
+            f"rows of {x.token}": 0 < x.n_rows <= x.rows.n_bytes // 9,
+            f"row numbers of {x.token}": x.is_dense
+            or (x.has_rows and x.last - x.first >= x.n_rows),
+            f"deletes of {x.token}": n_deleted >= 0
+            and (n_in_file > 0 if x.deletes is not None else n_in_file == 0)
+            and all(one < after for one, after in pairwise(positions)),
+            f"checksums of {x.token}": len({bool(x.sums) for x in arrow_files}) == 1
+            and all(len(x.sums) in (0, -(-x.n_bytes // BLOCK)) for x in files),
+            f"columns of {x.token}": names <= columns,
+            f"updates of {x.token}": all(0 < y.n_rows <= x.n_rows for y in x.updates),
+            f"ids of {x.token}": x.id_range is None or len(x.id_range) == 2,
+        }
+    for what, is_right_here in is_right.items():
+        if not is_right_here:
+            raise ValueError(f"its facts contradict each other in the {what}")
 
 
 def newest_number(disk: Disk) -> int:

@@ -283,8 +283,7 @@ class Writer:
         segment : Part
             One of `segments`.
         pieces : iterable of bytes-like or None
-            What `Segment.derived` returns from now on, in place of what was kept before;
-            None for nothing.
+            What `Segment.derived` returns from now on; None for nothing.
 
         Returns
         -------
