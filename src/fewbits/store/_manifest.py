@@ -103,14 +103,11 @@ def has_segments(names: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class FileEntry:
-    """The length of a file, and the CRC-32C over the sums of its blocks.
-
-    The `sums` of a small file stand beside.
-    """
+    """Facts of a manifest about a file."""
 
     n_bytes: int
-    crc: int
-    sums: tuple[int, ...] = field(default=(), compare=False)
+    crc: int  # CRC-32C over the sums of its blocks
+    sums: tuple[int, ...] = field(default=(), compare=False)  # if it is small
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
@@ -127,51 +124,22 @@ class UpdateEntry:
 
 @dataclass(frozen=True)
 class SegmentEntry:
-    """Facts of a manifest about a segment.
+    """Facts of a manifest about a segment."""
 
-    Parameters
-    ----------
-    token : str
-        Part of the names of its files.
-    n_rows, n_live : int
-        Rows, and those that are not deleted.
-    first, last : int
-        Its smallest and its largest row.
-    rows, vectors : FileEntry
-        Its files.
-    id_range : (int, int) or None
-        The smallest and the largest id, where ids are numbers.
-    ids_rise : bool
-        Whether ids rise with the rows, so that they need no index.
-    deletes : int or None
-        The number in the name of the file that says which rows are deleted.
-    has_rows : bool
-        Whether its file has the column `_row`: none is written where rows count on from
-        the first.
-    deleted : tuple of int
-        Positions that are deleted beside those of that file, rising.
-    updates : tuple of UpdateEntry
-        Files of values that were changed, the last of which holds.
-    absent : tuple of str
-        Columns that its file lacks, as they came later: null but for its updates.
-    unknown : dict
-        What a newer fewbits has added, which stays as it is.
-    """
-
-    token: str
+    token: str  # part of the names of its files
     n_rows: int
-    n_live: int
-    first: int
+    n_live: int  # rows that are not deleted
+    first: int  # its smallest row
     last: int
     rows: FileEntry
     vectors: FileEntry | None
-    id_range: tuple[int, int] | None
-    ids_rise: bool
-    deletes: int | None = None
-    has_rows: bool = True
-    deleted: tuple[int, ...] = ()
-    updates: tuple[UpdateEntry, ...] = ()
-    absent: tuple[str, ...] = ()
+    id_range: tuple[int, int] | None  # the smallest and largest, where they are numbers
+    ids_rise: bool  # with the rows, so that they need no index
+    deletes: int | None = None  # the number of the file that says which are deleted
+    has_rows: bool = True  # a column `_row`, not needed where they count on from first
+    deleted: tuple[int, ...] = ()  # positions beside those of that file, rising
+    updates: tuple[UpdateEntry, ...] = ()  # of which the last holds
+    absent: tuple[str, ...] = ()  # columns that came later: null but for updates
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -225,40 +193,19 @@ class SegmentEntry:
 class Manifest:
     """A state of the collection.
 
-    Parameters
-    ----------
-    number : int
-        Counts commits.
-    schema : pyarrow.Schema
-        Of all columns but `_row`: ids, codes, perhaps corrections (`_correction`) and
-        vectors, the user's columns.
-    n_bits : int
-    fingerprint : str
-        Of the encoder that the codes are from.
-    next_row, next_id : int
-        The next row, and the next id where none is given.
-    segments : tuple of SegmentEntry
-        By rising rows.
-    tags : dict of str to int
-        Names of states that stay, with their numbers.
-    tag_times : dict of str to (int, int)
-        For names the number, and when it got the name, in seconds since 1970.
-    writer_features : tuple of str
-        What a program that changes the rows must know.
-    unknown : dict
-        What a newer fewbits has added, which stays as it is.
+    What a newer fewbits has added to it, or its parts, stays as it is in `unknown`.
     """
 
-    number: int
-    schema: Any
+    number: int  # counts commits
+    schema: Any  # of all columns but `_row`
     n_bits: int
-    fingerprint: str
+    fingerprint: str  # of the encoder that the codes are from
     next_row: int
-    next_id: int
-    segments: tuple[SegmentEntry, ...]
-    tags: dict[str, int] = field(default_factory=dict)
+    next_id: int  # where none is given
+    segments: tuple[SegmentEntry, ...]  # by rising rows
+    tags: dict[str, int] = field(default_factory=dict)  # names of states that stay
     tag_times: dict[str, tuple[int, int]] = field(default_factory=dict)
-    writer_features: tuple[str, ...] = ()
+    writer_features: tuple[str, ...] = ()  # which one that changes the rows must know
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -525,11 +472,7 @@ def _remember(path: str, data: bytes, manifest: Manifest) -> None:
 
 
 def newest_manifest(disk: Disk) -> Manifest:
-    """Return the newest state.
-
-    Raises ArtefactError where there is none, or it is damaged or of another collection:
-    an older one never takes its place.
-    """
+    """Return the newest state; no older one takes the place of one that is damaged."""
     manifest = read_manifest(disk, newest_number(disk))
     check_ours(disk, manifest)
     return manifest
@@ -605,14 +548,10 @@ def collect(
     """Remove the files that neither the newest state, a held nor a tagged one names.
 
     Those that are `new`, for a state to come, stay. All do while one that the newest
-    state names is missing.
+    state names is missing. A file that cannot be removed stays until the next time.
 
-    The caller holds the lock of the store. A file that cannot be removed stays until
-    the next time: Windows keeps what is mapped.
-
-    Unless the name of the newest state is known to be on the disk (`is_durable`), that
-    is made sure of first: a process may have been killed before it did, and then the
-    state before must not go first.
+    The caller holds the lock of the store. Unless the name of the newest state is known
+    to be on the disk (`is_durable`), the folder is synced first.
     """
     names = disk.names()
     numbers = manifest_numbers(names)

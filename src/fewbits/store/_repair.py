@@ -448,7 +448,7 @@ def _repair_updates(
             sums = FileSums(np.array(file.sums, np.uint32), file.n_bytes)
             content = repair_blocks(data, file, sums if file.sums else None)
             if content is not None:
-                parsed_update(content, base, entry, update, str(path))
+                parsed_update(content, base.schema, entry, update, str(path))
         if content is None:
             names = ", ".join(update.columns)
             lines.append(f"{path}: {names} of {update.n_rows:,} rows")

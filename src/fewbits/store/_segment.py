@@ -91,7 +91,7 @@ class ArrowFile(CheckedBytes):
                     self.check(start, start + buffer.size)
             kind = column.type
             if not (types.is_primitive(kind) or types.is_fixed_size_binary(kind)):
-                self._check_inside(column)
+                check_inside(column, self.path)
             self._whole[name] = column
         return column
 
@@ -169,7 +169,7 @@ class ArrowFile(CheckedBytes):
         else:
             some = batch.take(pa.array(positions))
         for name in partly:
-            self._check_inside(some.column(name))
+            check_inside(some.column(name), self.path)
         return some
 
     def check_spans(self, starts: IdArray, sizes: Any) -> None:
@@ -213,15 +213,6 @@ class ArrowFile(CheckedBytes):
             size = kind.bit_width // 8
             check(values[0], rows * size, size)
         return True
-
-    def _check_inside(self, column: Any) -> None:
-        """Raise where a value points outside, as with forged sums."""
-        import pyarrow as pa
-
-        try:
-            column.validate(full=True)
-        except pa.ArrowException as error:
-            raise ArtefactError(f"{self.path} is damaged: {one_line(error)}") from error
 
 
 @dataclass(eq=False)
@@ -326,6 +317,16 @@ def only_batch(
             raise
         raise ArtefactError(f"{path} is damaged: {one_line(error)}") from error
     return batch
+
+
+def check_inside(values: Any, path: str) -> None:
+    """Raise where a value of an array or batch points outside, as with forged sums."""
+    import pyarrow as pa
+
+    try:
+        values.validate(full=True)
+    except pa.ArrowException as error:
+        raise ArtefactError(f"{path} is damaged: {one_line(error)}") from error
 
 
 def bytes_of_offset(kind: Any) -> int:

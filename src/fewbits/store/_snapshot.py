@@ -38,13 +38,10 @@ from fewbits.store._segment import (
     read_sums,
 )
 from fewbits.store._updates import (
-    POSITION,
     Update,
-    n_staying,
     read_update,
     updated_column,
     with_updates,
-    write_update,
 )
 
 _MANY = 64  # rows for each that is asked for: where there are fewer, all are read
@@ -87,13 +84,14 @@ class Segment:
         edits: Mapping[str, Sequence[Update]] = MappingProxyType({}),
     ) -> None:
         self._disk, self._manifest, self.entry = disk, manifest, entry
+        self.schema = manifest.schema
         self.n_rows, self.n_live = entry.n_rows, entry.n_live
         self.files, self._edits = files or SegmentFiles(), edits
         self._columns: dict[str, Any] = {}  # after updates
         self._read_updates: dict[str, Update] = {}
 
     def __repr__(self) -> str:
-        return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
+        return f"Segment({self.n_rows:,} rows, {self.n_live:,} live)"
 
     def _file(self, kind: str) -> ArrowFile:
         """Return the file of rows, ``"seg"``, or of vectors, ``"vec"``, open."""
@@ -134,7 +132,7 @@ class Segment:
     @cached_property
     def corrections(self) -> CodeArray | None:
         """Corrections (n_rows, 2), a read-only view; None where none are kept."""
-        if CORRECTION not in self._manifest.schema.names:
+        if CORRECTION not in self.schema.names:
             return None
         return self._bytes_of(CORRECTION)
 
@@ -157,16 +155,10 @@ class Segment:
         return np.fromiter(texts, object, len(texts))
 
     def table(self, names: list[str] | None = None) -> Any:
-        """Return the user's columns, or some of them, as a mapped Arrow table.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column.
-        """
+        """Return the user's columns, or some of them, as a mapped Arrow table."""
         import pyarrow as pa
 
-        schema = self._manifest.schema
+        schema = self.schema
         columns = [name for name in schema.names if name not in RESERVED]
         names = columns if names is None else names
         if unknown := [name for name in names if name not in columns]:
@@ -178,15 +170,9 @@ class Segment:
         return pa.table(arrays, schema=pa.schema([schema.field(n) for n in names]))
 
     def take(self, names: Sequence[str], positions: IdArray) -> Any:
-        """Return some rows of some columns, which may repeat, as an Arrow table.
+        """Return rows, which may repeat, of the user's columns or ``_id``, as a table.
 
         Of most types, only the blocks in which these rows lie are read and checked.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The user's columns, or ``_id``.
-        positions : ndarray of int64
         """
         import pyarrow as pa
 
@@ -196,84 +182,57 @@ class Segment:
         batch = self._file("seg").take([x for x in names if x not in absent], positions)
         if not (absent or self.entry.updates or self._edits):
             return pa.Table.from_batches([batch])
-        schema, columns = self._manifest.schema, []
-        for name in names:
-            if name in absent:
-                values = pa.nulls(len(positions), schema.field(name).type)
-            else:
-                values = batch.column(name)
-            updates = self._updates(name)
-            columns.append(with_updates(values, positions.astype("u4"), name, updates))
-        return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
+        places, columns = positions.astype(np.uint32), []
+        fields = [self.schema.field(name) for name in names]
+        for name, kind in ((field.name, field.type) for field in fields):
+            is_absent = name in absent
+            values = pa.nulls(len(places), kind) if is_absent else batch.column(name)
+            columns.append(with_updates(values, places, name, self._updates(name)))
+        return pa.table(columns, schema=pa.schema(fields))
 
     def whole(self) -> Any:
         """Return all columns, rows (`_row`) and vectors included."""
         import pyarrow as pa
 
-        columns = {ROW: pa.array(self.row_numbers)}
-        for name in self._manifest.schema.names:
-            if name in VECTOR_COLUMNS:
-                columns[name] = self._file("vec").column(name)
-            else:
-                columns[name] = self._column(name)
-        return pa.table(columns)
+        columns = {name: self._column(name) for name in self.schema.names}
+        return pa.table({ROW: pa.array(self.row_numbers), **columns})
 
     def _column(self, name: str) -> Any:
-        """Return a column of rows, as it is after updates, after checking all of it."""
+        """Return a column, as it is after updates, after checking all of it."""
         import pyarrow as pa
 
-        if name not in self._columns:
+        column = self._columns.get(name)
+        if column is None:
             if name in self.entry.absent:
-                kind = self._manifest.schema.field(name).type
-                column = pa.nulls(self.n_rows, kind)
+                column = pa.nulls(self.n_rows, self.schema.field(name).type)
             else:
-                column = self._file("seg").column(name)
-            updates = self._updates(name)
-            self._columns[name] = (
-                updated_column(column, name, updates) if updates else column
-            )
-        return self._columns[name]
+                kind = "vec" if name in VECTOR_COLUMNS else "seg"
+                column = self._file(kind).column(name)
+            if updates := self._updates(name):
+                column = updated_column(column, name, updates)
+            self._columns[name] = column
+        return column
 
     def _updates(self, name: str) -> list[Update]:
         """Return what has changed in a column since the segment was written."""
         entries = self.entry.updates
         places = [i for i, each in enumerate(entries) if name in each.columns]
-        return [*map(self._update, places), *self._edits.get(name, ())]
+        return [*map(self.update, places), *self._edits.get(name, ())]
 
-    def _update(self, place: int) -> Update:
-        """Return the update of one place, from its file where it is not read yet."""
+    def update(self, place: int) -> Update:
+        """Return one of the updates that are in files."""
         entry = self.entry.updates[place]
-        update = self._read_updates.get(entry.token)
-        if update is None:
+        if entry.token not in self._read_updates:
             update = self.files.updates.get(entry.token)
-        if update is None:
-            update = read_update(self._disk, self._manifest, self.entry, entry)
-            self.files.updates[entry.token] = update
-        self._read_updates[entry.token] = update  # which the others hold weakly
-        return update
+            if update is None:
+                update = read_update(self._disk, self.schema, self.entry, entry)
+                self.files.updates[entry.token] = update
+            self._read_updates[entry.token] = update
+        return self._read_updates[entry.token]
 
     def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> "Segment":
         """Return these rows after updates of columns that are in no file yet."""
         return Segment(self._disk, self._manifest, self.entry, self.files, edits)
-
-    def write_edits(self, edits: Mapping[str, Sequence[Update]]) -> SegmentEntry:
-        """Write updates of columns to a file, and return the segment with it."""
-        import pyarrow as pa
-
-        updates = [each for of_column in edits.values() for each in of_column]
-        positions = [update.positions for update in updates]
-        names = {*edits}
-        n_rows = len(np.unique(np.concatenate(positions)))
-        stay = n_staying(self.entry, n_rows)
-        for place in range(stay, len(self.entry.updates)):
-            update = self._update(place)
-            positions.append(update.positions)
-            names |= {*update.values}
-        merged = np.unique(np.concatenate(positions))
-        columns = [name for name in self._manifest.schema.names if name in names]
-        table = self.with_edits(edits).take(columns, merged.astype(np.int64))
-        table = table.add_column(0, POSITION, pa.array(merged))
-        return write_update(self._disk, self.entry, self._manifest.schema, table, stay)
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -285,24 +244,18 @@ class Segment:
             return None
         file = self._file("vec")
         _, values = file.matrix(VECTOR)
-        if BLOCKS not in self._manifest.schema.names:
+        if BLOCKS not in self.schema.names:
             return values
         _, blocks = file.matrix(BLOCKS)
         return Int8Parts(values, blocks.reshape(self.n_rows, -1, 2))
 
     def check_vectors(self, positions: Any = None) -> None:
-        """Check the blocks in which the vectors at some positions lie, None for all.
-
-        Raises
-        ------
-        ArtefactError
-            When one differs from what was written.
-        """
+        """Check the blocks in which the vectors at some positions lie, None for all."""
         if self.entry.vectors is None:
             return
         file = self._file("vec")
         for name in (VECTOR, BLOCKS):
-            if name not in self._manifest.schema.names:
+            if name not in self.schema.names:
                 continue
             if positions is None:
                 file.column(name)
@@ -324,7 +277,7 @@ class Segment:
 
     @property
     def row_numbers(self) -> IdArray:
-        """Permanent numbers of the rows, rising within and between parts."""
+        """Permanent numbers of the rows, rising within and between segments."""
         if self.files.row_numbers is None:
             if not self.entry.has_rows:
                 numbers = np.arange(self.entry.first, self.entry.last + 1)
@@ -357,13 +310,7 @@ class Segment:
     # Rows by their ids.
 
     def find(self, ids: Any) -> IdArray:
-        """Return the positions of ids, -1 where they are not or are deleted.
-
-        Parameters
-        ----------
-        ids : pyarrow.Array
-            Of the type of `ids`.
-        """
+        """Return the positions of ids, -1 where they are not or are deleted."""
         positions = self.look_up(ids)
         hits = np.flatnonzero(positions >= 0)
         if len(hits) and self.entry.has_deletes:
@@ -431,7 +378,7 @@ class Segment:
 def segments_of(
     disk: Disk, manifest: Manifest, cache: FileCache
 ) -> tuple[Segment, ...]:
-    """Return the parts of a state, over files that are open already where they are."""
+    """Return the segments of a state, over files that are open where they are."""
     return tuple(
         Segment(disk, manifest, entry, cache.setdefault(entry.token, SegmentFiles()))
         for entry in manifest.segments

@@ -91,11 +91,6 @@ class Store:
         next_id : int, default=0
             The first id that is given to a row without one.
 
-        Raises
-        ------
-        ArtefactError
-            When the folder holds a collection already.
-
         Examples
         --------
         >>> import tempfile
@@ -134,16 +129,8 @@ class Store:
     def open(cls, folder: str | Path, *, damaged: bool = False) -> Self:
         """Open a collection: reads its newest manifest, locks and writes nothing.
 
-        Parameters
-        ----------
-        folder : str or Path
-        damaged : bool, default=False
-            True reads nothing, so that `verify` and `repair` find whatever is there.
-
-        Raises
-        ------
-        ArtefactError
-            When there is none, or its manifest is damaged.
+        One that may be `damaged` is not read, so that `verify` and `repair` find
+        whatever is there.
         """
         store = cls(Disk(Path(folder)))
         if not damaged:
@@ -194,19 +181,9 @@ class Store:
         return newest_number(self._disk)
 
     def snapshot(self, number: int | None = None) -> Snapshot:
-        """Return one state and hold it, so that no writer takes its files away.
+        """Return one state, or the newest, which no writer takes away while it is held.
 
-        Parameters
-        ----------
-        number : int, default=None
-            Of its manifest; None for the newest.
-
-        Raises
-        ------
-        ArtefactError
-            When the newest manifest is damaged.
-        ArgumentError
-            When there is no such state any more.
+        Raises ArgumentError where there is no such state any more.
         """
         while True:
             newest = newest_number(self._disk)
@@ -243,20 +220,14 @@ class Store:
         Parameters
         ----------
         timeout : float or None, default=60.0
-            Seconds to wait while another process writes; None waits without end.
-            After a second, a line of the log, which is written to standard error unless
-            `logging` is told otherwise, says which.
+            Seconds to wait while another process writes, before LockedError; None waits
+            without end. After a second, a line of the log says which process it is.
         segment_bytes : int, default=2**28
             Bytes of rows that are gathered in memory, and of the largest segment.
         name : Path, default=None
             What messages about the lock call the store; None for its folder.
         check : callable, default=None
             Called once the lock is held, before anything is removed; it may raise.
-
-        Raises
-        ------
-        LockedError
-            When another process still writes; it says which.
         """
         check_count(segment_bytes, "segment_bytes")
         with self._locked(inf if timeout is None else timeout, name) as lock:
@@ -269,13 +240,7 @@ class Store:
                 writer.close()
 
     def verify(self) -> Report:
-        """Compare every byte with its checksum, and name each damaged block.
-
-        Returns
-        -------
-        Report
-            Of the newest state that can be read.
-        """
+        """Compare every byte of the newest state that can be read with its checksum."""
         manifest, findings, _ = newest_readable(self._disk)
         try:
             snapshot = self.snapshot()
@@ -295,29 +260,12 @@ class Store:
 
         A single bit that was flipped in a block is put back: its checksum tells which.
         What can be made again is: manifests from their copies, files of sums, indexes
-        of ids. Rows whose deletion cannot be read any more are there again. A segment
-        that is still damaged stays as it is, unless it may be dropped. Files that are
-        replaced or dropped stay under names that begin with ``damaged-``.
-
-        Parameters
-        ----------
-        timeout : float or None, default=60.0
-            As for `writer`.
-        drop_rows : bool, default=False
-            Drop the rows of segments that are still damaged; where the newest state
-            cannot be read, go back to an older one.
-        name : Path, default=None
-            As for `writer`.
-
-        Returns
-        -------
-        RepairReport
-            Without `drop_rows` it says how many rows that would drop.
-
-        Raises
-        ------
-        ArtefactError
-            When no state can be read; then nothing has changed.
+        of ids. Rows whose deletion cannot be read any more are there again. What is
+        still damaged stays as it is, unless `drop_rows`: then rows of such segments go,
+        values that were changed are those of before, and where the newest state cannot
+        be read, an older one takes its place. Files that are replaced or dropped stay
+        under names that begin with ``damaged-``. Raises ArtefactError when no state can
+        be read; then nothing has changed.
         """
         with self._locked(inf if timeout is None else timeout, name):
             return repair_store(self._disk, drop_rows)
@@ -333,20 +281,8 @@ class Store:
         """Return how many files the collection has."""
         return sum(is_own(name) or name == LOCK for name in self._disk.names())
 
-    def disk_bytes(self) -> int:
-        """Return how many bytes its files have."""
-        return sum(self._disk.size(n) for n in self._disk.names() if is_own(n))
-
     def bytes_by_kind(self) -> dict[str, int]:
-        """Return how many bytes the files of each kind have, `disk_bytes` in all.
-
-        Returns
-        -------
-        dict of str to int
-            ``rows``, which are ids, codes and columns, ``vectors``, ``checksums``,
-            ``derived`` indexes of ids, ``tables`` of search, marks of ``deleted`` rows,
-            and ``manifests``.
-        """
+        """Return how many bytes the files of each of `KINDS` have."""
         sizes = dict.fromkeys(KINDS, 0)
         for name in self._disk.names():
             if is_own(name):
@@ -385,18 +321,9 @@ class Store:
 
 
 def remove_store(folder: str | Path) -> bool:
-    """Remove a collection, unless it is being read or written.
+    """Remove a collection, unless it is being read or written, and return whether.
 
     Other files stay, and with them the folder.
-
-    Parameters
-    ----------
-    folder : str or Path
-
-    Returns
-    -------
-    bool
-        Whether nothing of it is left.
     """
     disk = Disk(Path(folder))
     locks = []

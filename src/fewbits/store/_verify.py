@@ -236,7 +236,7 @@ def verify_store(disk: Disk, manifest: Manifest | None, findings: Findings) -> R
             effect = f"; it has the values of {update.n_rows:,} rows"
             path = disk.folder / entry.update_name(update)
             with findings.reading(path, effect, update.columns):
-                read_update(disk, state, entry, update)
+                read_update(disk, state.schema, entry, update)
     return Report(
         manifest.number,
         manifest.n_live,

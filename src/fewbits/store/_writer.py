@@ -35,7 +35,7 @@ from fewbits.store._segment import (
     write_segment,
 )
 from fewbits.store._snapshot import FileCache, Segment, Snapshot, segments_of
-from fewbits.store._updates import Update, updated_column
+from fewbits.store._updates import Update, updated_column, write_update
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -87,7 +87,7 @@ class Writer:
     # Rows that come and go.
 
     def append(self, table: Any) -> Any:
-        """Add rows whose ids are new.
+        """Add rows whose ids are new, and return these.
 
         Parameters
         ----------
@@ -95,11 +95,6 @@ class Writer:
             The columns of the store's schema, of its types, in any order, and each id
             once. Where ids are numbers the column ``_id`` may be left out: rows are
             numbered after the largest id that was ever given.
-
-        Returns
-        -------
-        pyarrow.Array
-            The ids of the rows.
 
         Raises
         ------
@@ -121,18 +116,7 @@ class Writer:
         return ids
 
     def upsert(self, table: Any) -> int:
-        """Add rows, in place of those that have their ids.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-            As for `append`, with ids.
-
-        Returns
-        -------
-        int
-            How many rows were replaced.
-        """
+        """Add rows with ids, in place of those that have these; return how many."""
         self._check_usable()
         ids = self._ids_of(table)
         n_replaced = self._delete(ids) if self._may_be_there(ids) else 0
@@ -140,18 +124,7 @@ class Writer:
         return n_replaced
 
     def delete(self, ids: Any) -> int:
-        """Delete rows by their ids; ids that are not there are none.
-
-        Parameters
-        ----------
-        ids : array-like or Arrow array
-            Whole numbers, or texts, as the store has them.
-
-        Returns
-        -------
-        int
-            How many rows were deleted.
-        """
+        """Delete rows by their ids, of which some may be unknown; return how many."""
         import pyarrow as pa
 
         self._check_usable()
@@ -165,13 +138,9 @@ class Writer:
         return there
 
     def update(self, table: Any) -> None:
-        """Change columns of rows, whose permanent numbers and places stay.
+        """Change columns of rows, which keep their places.
 
-        Parameters
-        ----------
-        table : pyarrow.Table
-            Ids that are there, each once, and some columns of the user's, of the types
-            of the store's schema.
+        The table has ids that are there, each once, and some of the user's columns.
         """
         self._check_usable()
         ids, columns = one_chunk(table[ID]), table.drop_columns(ID)
@@ -186,12 +155,9 @@ class Writer:
                 source.update(positions[order].astype(np.uint32), values)
 
     def retype(self, schema: Any) -> None:
-        """Take a schema with columns more, or with types for those of null alone.
+        """Take a schema with more columns at its end, or types for those of null alone.
 
-        Parameters
-        ----------
-        schema : pyarrow.Schema
-            New columns, which are null in all rows, stand behind the others.
+        New columns are null in all rows.
         """
         base = self.pending().manifest
         if schema == base.schema:
@@ -224,18 +190,10 @@ class Writer:
         return Snapshot(self._disk, self.manifest, None, self._cache)
 
     def commit(self) -> int:
-        """Make all of it the newest state, on the disk when this returns.
+        """Make all of it the newest state, on the disk when this returns its number.
 
-        Returns
-        -------
-        int
-            The number of the manifest; the one before where nothing has changed.
-
-        Raises
-        ------
-        OSError
-            When the disk is full or fails. Rows can still be deleted where the space
-            for a file of deletes is there: nothing is compacted then.
+        On a full disk rows can still be deleted where there is space for a file of
+        deletes: nothing is compacted then.
         """
         self._check_usable()
         if not self._has_changed():
@@ -276,19 +234,8 @@ class Writer:
     def keep_derived(self, segment: Segment, pieces: Iterable[Any] | None) -> bool:
         """Keep what was derived from the codes of a committed segment beside it.
 
-        It is collected with the segment, and no state depends on it.
-
-        Parameters
-        ----------
-        segment : Part
-            One of `segments`.
-        pieces : iterable of bytes-like or None
-            What `Segment.derived` returns from now on; None for nothing.
-
-        Returns
-        -------
-        bool
-            Whether it could be written.
+        It is what `Segment.derived` returns from now on, None for nothing; it goes with
+        the segment, and no state depends on it. Returns whether it could be written.
         """
         self._check_usable()
         try:
@@ -522,7 +469,7 @@ class EditedSegment(EditedRows):
         """Return the segment as it is in the state of a number."""
         entry = self.segment.entry
         if self._edits:
-            entry = self.segment.write_edits(self._edits)
+            entry = write_update(disk, self.segment, self._edits)
         if self.n_live == entry.n_live:
             return entry
         return write_deletes(disk, entry, number, self.deletes)
