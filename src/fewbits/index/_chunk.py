@@ -83,10 +83,14 @@ class Chunk:
 
         Memory maps opened for reading stay what they are, and are not copied.
         """
-        if rising(ids):
-            return cls(codes, ids).frozen()
-        order = np.argsort(ids)
-        return cls(codes[order], ids[order], insertion=order).frozen()
+        insertion = None
+        if not rising(ids):
+            insertion = np.argsort(ids)
+            codes, ids = codes[insertion], ids[insertion]
+        chunk = cls(frozen_array(codes), ids, insertion=insertion)
+        first, n = chunk.first_id, len(ids)
+        chunk.ids = frozen_array(ids) if first is None else range(first, first + n)
+        return chunk
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -167,18 +171,6 @@ class Chunk:
         live[positions] = False
         marked = type(self)(self.codes, self.ids, live, self.tables, self.insertion)
         return marked if 2 * marked.n_live >= len(self) else self.of(*marked.inserted())
-
-    def frozen(self) -> Self:
-        """Return the same in arrays that cannot change."""
-        codes = frozen_array(self.codes)
-        live = None if self.live is None else frozen_array(self.live)
-        if self.first_id is None:
-            ids: IdArray | range = frozen_array(np.asarray(self.ids))
-        else:
-            ids = range(self.first_id, self.first_id + len(self))
-        # Tables of codes that could still change are not those of the copy.
-        tables = self.tables if codes is self.codes else None
-        return type(self)(codes, ids, live, tables, self.insertion)
 
 
 def rising(ids: IdArray) -> bool:
