@@ -264,7 +264,8 @@ class Collection:
             The column of a table with unique ids, whole numbers or texts; for a .npy or
             .txt file, another such file with an id for each row.
         ids : array-like of int or str, default=None
-            Ids of items that are not a table; 0, 1, 2, ... when not given.
+            Ids of items that are not a table. When not given, images have their paths,
+            and other items 0, 1, 2, ...
         label : str, default=None
             The column with classes, of a table or among `columns`. Learners that need
             labels learn from it, and a novelty radius is kept, see
