@@ -324,6 +324,16 @@ def test_an_encoder_alone_or_of_a_collection(tmp_path):
     assert learnt.columns == []
 
 
+def test_texts_that_are_their_own_ids(tmp_path):
+    table = pa.table({"word": ["red hat", "blue shoe", "green hat"], "n": [1, 2, 3]})
+    col = Collection.create(tmp_path / "c", table, column="word", id="word", bits=8)
+    assert col.to_arrow().column_names == ["id", "word", "n"]
+    assert col.to_pandas(["n"]).columns.tolist() == ["id", "n"]
+    assert col.search(ids=["red hat"], k=2, filter="word != 'blue shoe'").ids.tolist()
+    assert col.upsert(table.slice(1)) == 2
+    assert Collection.open(tmp_path / "c")["green hat"]["n"] == 3
+
+
 def test_an_encoder_with_a_backbone(tmp_path, colours):
     for i in range(3):
         Image.new("RGB", (8, 8), (99 * i, 0, 0)).save(tmp_path / f"{i}.png")

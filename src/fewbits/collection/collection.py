@@ -1862,7 +1862,8 @@ class _Version:
     @property
     def id_name(self) -> str:
         columns = () if self.rows is None else self.rows.columns
-        return self.model.facts.id_column or ("id" if "id" not in columns else ID)
+        names = (self.model.facts.id_column, "id", ID)  # texts may be their own ids
+        return next(x for x in names if x is not None and x not in columns)
 
     def mask(self, filter: Filter, allowed: Ids = None) -> Mask | None:
         if filter is None and allowed is None:
