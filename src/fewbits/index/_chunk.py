@@ -23,27 +23,12 @@ class Chunk:
     ties are answered. A caller's masks and vectors are in the order in which codes
     came, without those removed; `caller_positions` are positions in these.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    ids : ndarray of shape (n,), dtype int64, or range
-        They rise; a range where they count on from the first.
-    live : ndarray of bool, shape (n,), default=None
-        The positions that are left; None for all.
-    tables : TableCache, default=None
-        Tables of the codes, shared with other indexes over them.
-    insertion : ndarray of shape (n,), default=None
-        Where each position is in the order in which codes came, removed ones included;
-        None where that is the order of the ids.
-
-    Attributes
-    ----------
-    n_live : int
-        How many are left.
-    live_bits : ndarray of uint8 or None
-        `live` as kernels take it, a bit a code.
-    first_id : int or None
-        The first id where the others count on from it, so that nothing is looked up.
+    `ids` are a range where they count on from the first, which is `first_id` then, and
+    nothing is looked up. `live` is a mask of the `n_live` positions that are left, None
+    for all, and `live_bits` the same as kernels take it. `tables` are of the codes, and
+    shared with other indexes over them. `insertion` is where each position is in the
+    order in which codes came, removed ones included; None where that is the order of
+    the ids.
     """
 
     __slots__ = (

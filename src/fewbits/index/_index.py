@@ -124,10 +124,6 @@ class Index(ABC):
         **settings
             Further parameters of the index.
 
-        Returns
-        -------
-        Index
-
         Examples
         --------
         >>> import numpy as np
@@ -162,7 +158,7 @@ class Index(ABC):
         return parts[0].view() if len(parts) == 1 else read_only(np.concatenate(parts))
 
     def add(self, codes: CodeArray, ids: ArrayLike | None = None) -> Self:
-        """Append codes.
+        """Append codes, and return this index.
 
         Parameters
         ----------
@@ -170,10 +166,6 @@ class Index(ABC):
         ids : array-like of shape (n,), default=None
             Must be new; None continues from the largest. While ids rise, the cost of
             many small additions is that of one large one.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -355,15 +347,9 @@ class Index(ABC):
         [[[0, 1], [2, 3]]]
         """
         masks, radius = self._masks(allowed), check_radius(radius)
-        return self._pairs(radius, masks, ordered)
-
-    def _pairs(
-        self, radius: int, masks: Sequence[Mask | None], ordered: bool
-    ) -> Iterator[Pairs]:
         codes, mask = self._by_position(masks)
-        find = ordered_pairs if ordered else near_pairs
-        for distances, positions in find(codes, radius, mask):
-            yield Pairs(distances, self._ids_at(positions))
+        pairs = (ordered_pairs if ordered else near_pairs)(codes, radius, mask)
+        return (Pairs(near, self._ids_at(positions)) for near, positions in pairs)
 
     def groups_within(
         self,
@@ -407,11 +393,7 @@ class Index(ABC):
         """
         masks, radius = self._masks(allowed), check_radius(radius)
         codes, mask = self._by_position(masks)
-        of_positions = None
-        if confirm is not None:
-            of_ids = confirm
-            of_positions = lambda positions: of_ids(self._ids_at(positions))  # noqa: E731
-        groups = near_groups(codes, radius, mask, of_positions, max_pairs)
+        groups = near_groups(codes, radius, mask, self._ids_at, confirm, max_pairs)
         return replace(groups, members=self._ids_at(groups.members))
 
     def search_reranked(
