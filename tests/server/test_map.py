@@ -14,8 +14,7 @@ from fastapi.testclient import TestClient
 from fewbits import Collection
 from fewbits.client.wire import ARROW
 from fewbits.server import Settings, create_app
-from fewbits.server.explore.map_updates import MapUpdates
-from fewbits.server.explore.maps import map_collection
+from fewbits.server._maps import MapUpdates, map_collection
 from tests.server._running import small_collection, vectors
 
 N, ON_MAP = 200, 120

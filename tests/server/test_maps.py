@@ -11,8 +11,7 @@ from fewbits import Collection
 from fewbits.codes import hamming_distances, unpack
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.server.explore.map_updates import MapUpdates
-from fewbits.server.explore.maps import map_collection
+from fewbits.server._maps import MapUpdates, map_collection
 
 N, N_BITS = 300, 20
 KINDS = [f"kind {i:02d}" for i in range(14)]

@@ -18,7 +18,7 @@ from fewbits.server._routing import describe
 from fewbits.server._service import Live, Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
-from fewbits.server.routes._search import search
+from fewbits.server.routes.search import search
 
 FOLDER = Path(__file__).parent / "explorer"
 #: What is never a file of the page: a wrong method there is told by the route.

@@ -27,7 +27,7 @@ from fewbits.server._telemetry import Metrics, log
 from fewbits.server._work import Batcher, Work, too_slow
 
 if TYPE_CHECKING:
-    from fewbits.server.explore.map_updates import MapUpdates
+    from fewbits.server._maps import MapUpdates
 
 T = TypeVar("T")
 Lane = Literal["short", "bulk", "changes", "heavy"]
@@ -196,7 +196,7 @@ class Service:
     @cached_property
     def maps(self) -> "MapUpdates":
         """Maps that are drawn, imported when one is asked for."""
-        from fewbits.server.explore.map_updates import MapUpdates
+        from fewbits.server._maps import MapUpdates
 
         return MapUpdates()
 

@@ -14,10 +14,10 @@ from fewbits.server._errors import RETRY, ApiError
 from fewbits.server._replies import CSV, PARQUET, Json, accepts, items_reply
 from fewbits.server._routing import post_route, response_schema
 from fewbits.server._service import Current, View
-from fewbits.server.routes._search import check_hits
+from fewbits.server.routes.search import check_hits
 
 if TYPE_CHECKING:
-    from fewbits.server.explore.maps import CollectionMap, Colours
+    from fewbits.server._maps import CollectionMap, Colours
 
 router = APIRouter()
 #: Points of one answer.

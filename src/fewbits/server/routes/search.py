@@ -17,6 +17,7 @@ from fewbits.errors import ArgumentError, FeatureError, FewbitsError
 from fewbits.server import _bodies as bodies
 from fewbits.server._bodies import Body
 from fewbits.server._errors import ApiError
+from fewbits.server._items import records_of
 from fewbits.server._queries import Query, Upload, as_matrix, query_of
 from fewbits.server._replies import (
     CSV,
@@ -29,7 +30,6 @@ from fewbits.server._replies import (
 from fewbits.server._routing import post_route, response_schema
 from fewbits.server._service import Current, Lane, View
 from fewbits.server._settings import Settings
-from fewbits.server.explore._items import records_of
 from fewbits.store import CODE
 
 router = APIRouter()
