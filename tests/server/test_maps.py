@@ -306,10 +306,10 @@ def test_steady_changes_leave_the_newest_map():
         state = updates.state(Snapshot(versions[i], f"{i}"))
         assert state.stage != "ready"
         made = state.made
-        assert len(made.map) == len(made.snapshot.collection)
+        assert len(made.map) == len(made.view.collection)
         go.release(2)
     wait(updates, versions[7], "7")
-    assert updates.held("7").snapshot.collection is versions[7]
+    assert updates.held("7").view.collection is versions[7]
     assert updates.held("0") in (first, None)
 
 

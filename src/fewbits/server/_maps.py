@@ -30,7 +30,7 @@ from fewbits.collection import Collection, tools
 from fewbits.errors import ArgumentError, one_line
 from fewbits.server._items import records
 from fewbits.server._queries import as_codes
-from fewbits.server._service import Snapshot
+from fewbits.server._service import View
 from fewbits.store import ID
 
 #: Called with (stage, done, of so many); stages are "layout", "places" and "trust".
@@ -380,10 +380,10 @@ _HELD = 4  # maps of earlier versions, which pages go on to look at
 
 
 class MadeMap(NamedTuple):
-    """A map, and the snapshot that it is of."""
+    """A map, and the version that it is of."""
 
     map: CollectionMap
-    snapshot: Snapshot
+    view: View
 
 
 @dataclass(frozen=True)
@@ -420,32 +420,35 @@ class MapUpdates:
         self._held: dict[str, MadeMap] = {}  # by version, the newest last
         self._progress = MapState()
         self._failed: tuple[str, MapState] | None = None
-        self._next: Snapshot | None = None
-        self._working = self._closed = False
+        self._next: View | None = None
+        self._thread: threading.Thread | None = None  # that makes them
+        self._closed = False
 
-    def state(self, snapshot: Snapshot) -> MapState:
-        """Return the newest map; begin the map of a snapshot that has none."""
+    def state(self, view: View) -> MapState:
+        """Return the newest map; begin the map of a version that has none."""
         with self._lock:
-            version = snapshot.version
+            version = view.version
             if self._failed is not None and self._failed[0] == version:
                 return self._failed[1]
             if version in self._held:
                 return MapState(self._held[version], "ready", 1, 1)
-            self._next = snapshot
-            if not self._working:
-                self._working = True
+            self._next = view
+            if self._thread is None:
                 self._progress = MapState()
-                threading.Thread(target=self._make_all, daemon=True).start()
+                self._thread = threading.Thread(target=self._make_all, daemon=True)
+                self._thread.start()
             return replace(self._progress, made=self._newest())
 
     def held(self, version: str) -> MadeMap | None:
-        """Return the map of a snapshot, if it has been made and is held."""
+        """Return the map of a version, if it has been made and is held."""
         with self._lock:
             return self._held.get(version)
 
     def close(self) -> None:
-        """Stop what is being made."""
-        self._closed = True
+        """Stop what is being made, and wait for its end."""
+        self._closed, thread = True, self._thread
+        if thread is not None:
+            thread.join()
 
     def _newest(self) -> MadeMap | None:
         return next(reversed(self._held.values()), None)
@@ -454,13 +457,13 @@ class MapUpdates:
         while True:
             with self._lock:
                 if self._next is None or self._closed:
-                    self._working = False
+                    self._thread = None
                     return
-                snapshot, self._next = self._next, None
+                view, self._next = self._next, None
                 newest = self._newest()
-            version = snapshot.version
+            version = view.version
             earlier = None if newest is None else newest.map
-            fingerprint = snapshot.collection.encoder.fingerprint
+            fingerprint = view.collection.encoder.fingerprint
             if earlier and earlier.collection.encoder.fingerprint != fingerprint:
                 earlier = None
             made, failed = None, None
@@ -468,9 +471,9 @@ class MapUpdates:
                 # The other cores answer requests meanwhile.
                 with changed(threads=1):
                     plane = self._make(
-                        snapshot.collection, earlier=earlier, progress=self._report
+                        view.collection, earlier=earlier, progress=self._report
                     )
-                made = MadeMap(plane, snapshot)
+                made = MadeMap(plane, view)
             except Exception as error:
                 failed = version, MapState(stage="failed", fault=one_line(error))
             with self._lock:

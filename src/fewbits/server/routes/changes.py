@@ -99,11 +99,11 @@ async def _change(view: View, change: Callable[[Collection], int | None]) -> Jso
 
     def answer() -> Json:
         with collected_warnings() as warnings:
-            snapshot, n_changed = view.service.live.change(change)
+            newest, n_changed = view.service.change(change)
         answer = {
             "n_changed": n_changed or 0,
-            "n_items": len(snapshot.collection),
-            "snapshot": snapshot.version,
+            "n_items": len(newest.collection),
+            "snapshot": newest.version,
         }
         return Json({**answer, "warnings": warnings} if warnings else answer)
 

@@ -32,8 +32,8 @@ Version = Annotated[str | None, Query(max_length=100)]
 @router.get("/v1/map")
 async def facts(view: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
-    state = view.service.maps.state(view.snapshot)
-    version = view.version if state.made is None else state.made.snapshot.version
+    state = view.service.maps.state(view)
+    version = view.version if state.made is None else state.made.view.version
     current = version == view.version
     return Json({"version": version, "current": current, **state.to_dict()})
 
@@ -145,9 +145,9 @@ def _mapped(view: View, version: str | None) -> "tuple[View, CollectionMap]":
     """Return a map, and the snapshot that it is of: the newest, or one that is held."""
     updates = view.service.maps
     if version is None or version == view.version:
-        state = updates.state(view.snapshot)
+        state = updates.state(view)
         entry, fault = state.made, state.fault
-        if entry is None or version not in (None, entry.snapshot.version):
+        if entry is None or version not in (None, entry.view.version):
             raise ApiError(
                 "map_not_ready",
                 fault or "the map is being made: ask /v1/map how far it is",
@@ -159,7 +159,7 @@ def _mapped(view: View, version: str | None) -> "tuple[View, CollectionMap]":
             raise ApiError(
                 "map_changed", "the collection has changed: load the map again"
             )
-    return View(view.service, entry.snapshot), entry.map
+    return entry.view, entry.map
 
 
 def _id(view: View, id: str | None) -> Any:

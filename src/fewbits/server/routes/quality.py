@@ -33,14 +33,14 @@ _OF_CODES = "n_dead_bits", "effective_bits", "n_distinct", "n_shared", "largest_
 async def quality(view: Current) -> Json:
     """Return the use of bits, bytes and files, and the last verification."""
     answer = await view.cached("quality", partial(quality_of, view.collection))
-    live, warnings = view.service.live, answer["warnings"]
+    service, warnings = view.service, answer["warnings"]
     if answer["n_dead_bits"] is None:  # damaged codes may be repaired meanwhile
-        view.snapshot.results.pop("quality", None)
-        live.set_damage(warnings[0])
+        view.results.pop("quality", None)
+        service.set_damage(warnings[0])
     recorded = await view.run(view.collection.last_verified)
     both = [x for x in (recorded, view.service.verified) if x is not None]
     last = max(both, key=lambda verified: verified.at, default=None)
-    public = [live.public(warning) for warning in warnings]
+    public = [service.public(warning) for warning in warnings]
     verify = None if last is None else _public(view, last)
     return Json({**answer, "warnings": public, "last_verify": verify})
 
@@ -100,11 +100,11 @@ async def recall(view: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> 
     """Estimate the recall of each way to search; takes seconds when first asked."""
     work = partial(recall_of, view.collection, k)
     answer = await view.cached(("recall", k), work, lane="heavy")
-    live, reason = view.service.live, answer["reason"]
-    if reason is not None and live.names_file(reason):
-        view.snapshot.results.pop(("recall", k), None)
-        live.set_damage(reason)
-        answer = {**answer, "reason": live.public(reason)}
+    service, reason = view.service, answer["reason"]
+    if reason is not None and service.names_file(reason):
+        view.results.pop(("recall", k), None)
+        service.set_damage(reason)
+        answer = {**answer, "reason": service.public(reason)}
     return Json(answer)
 
 
@@ -259,13 +259,13 @@ async def verify(view: Current) -> Json:
         verified = recorded
     view.service.verified = verified  # where the folder has no note of it
     problems = report.problems
-    view.service.live.set_damage(problems[0] if problems else None)
+    view.service.set_damage(problems[0] if problems else None)
     return Json(_public(view, verified))
 
 
 def _public(view: View, verified: Verification) -> dict[str, Any]:
     """Return plain values, without the path of the folder."""
-    facts, public = verified.to_dict(), view.service.live.public
+    facts, public = verified.to_dict(), view.service.public
     for damage in facts["damages"]:
         damage |= {name: public(damage[name]) for name in ("file", "text")}
     for name in ("unreadable", "to_rebuild"):
