@@ -22,8 +22,9 @@ from fewbits.inputs.by_hand import read_names
 from fewbits.server._bodies import NamesBody
 from fewbits.server._errors import ApiError
 from fewbits.server._items import affordable, check_filled, records, sampled
+from fewbits.server._reading import read_body
 from fewbits.server._replies import Json
-from fewbits.server._routing import body_schema, read_body
+from fewbits.server._routing import body_schema
 from fewbits.server._service import Current, View
 
 if TYPE_CHECKING:  # what bits are compared by, which the start does without
