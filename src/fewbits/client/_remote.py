@@ -525,9 +525,7 @@ class RemoteDuplicates:
     """Pairs and groups of near duplicates, as `fewbits.collection.Duplicates`."""
 
     def __init__(
-        self,
-        table: Callable[..., tuple[Any, dict[str, Any]]],
-        fields: dict[str, Any],
+        self, table: Callable[..., tuple[Any, dict[str, Any]]], fields: dict[str, Any]
     ) -> None:
         self._table, self._fields = table, fields
 

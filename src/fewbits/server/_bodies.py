@@ -27,11 +27,7 @@ class Body(BaseModel):
 
     # Each is built by its first request, not by the start.
     model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        defer_build=True,
-        allow_inf_nan=False,
+        extra="forbid", frozen=True, strict=True, defer_build=True, allow_inf_nan=False
     )
     #: The Arrow table, or the file of an image, that the body itself was.
     _table: Any = PrivateAttr(None)

@@ -10,13 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from fewbits.errors import (
-    OUTCOMES,
-    ArtefactError,
-    FewbitsError,
-    one_line,
-    outcome_of,
-)
+from fewbits.errors import OUTCOMES, ArtefactError, FewbitsError, one_line, outcome_of
 from fewbits.server._telemetry import log
 
 _LONGEST = 1000  # characters of a message, which may repeat a part of the body

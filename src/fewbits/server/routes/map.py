@@ -129,7 +129,7 @@ async def export(body: Any, view: View, request: Request) -> Response:
     def answer() -> Response:
         if len(np.unique(positions)) < len(positions):
             raise ArgumentError("ask for each item once")
-        check_hits(len(positions), body.neighbours + 1, collection, view.settings)
+        check_hits(view, len(positions), body.neighbours + 1)
         if not accepts(request, JSON):
             table = map_.table(positions, n_neighbours=body.neighbours)
             return items_reply(table, request, CSV)
