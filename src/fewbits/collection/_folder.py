@@ -490,8 +490,8 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
     if whole and not overwrite:
         raise ArtefactError(
             f"{folder} holds {whole[0]} of a collection, but no {MANIFEST}: put that "
-            "back, choose another folder, or lose it by overwrite (on the command line "
-            "--overwrite)"
+            "back, choose another folder, or lose it by overwrite=True (on the command "
+            "line --overwrite)"
         )
 
 
@@ -510,7 +510,8 @@ def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
     if not overwrite:
         raise ArtefactError(
             f"{path.parent} holds a collection already: choose another folder, or "
-            "replace it with its rows by overwrite (on the command line --overwrite)"
+            "replace it and its rows by overwrite=True (on the command line "
+            "--overwrite)"
         )
 
 

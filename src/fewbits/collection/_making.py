@@ -17,11 +17,14 @@ from fewbits._arrow import (
     is_text,
     no_column,
     typed_table,
+    with_index,
 )
+from fewbits._checks import check_count
 from fewbits._features import SparseRows
 from fewbits._ids import id_column, new_ids
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
+from fewbits._warnings import warn_user
 from fewbits.codes import as_codes, prefix
 from fewbits.collection._folder import read_folder, settled
 from fewbits.collection._model import (
@@ -98,6 +101,8 @@ def read_rows(
         "skip_unreadable": skip_unreadable,
     }
     data = as_frame(data)
+    if isinstance(data, Iterator):
+        raise ArgumentError(f"give a list of items, not a {type(data).__name__}")
     is_table = isinstance(data, str | Path | Input) or is_frame(data)
     if not is_codes and (is_table or skip_blank or model is None):
         names: tuple[str, ...] = ()
@@ -255,6 +260,7 @@ def learn_model(
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    bits = None if bits is None else check_count(bits, "bits")
     if normalize:
         check_vectors_only(source.kind, source.source)
         source = replace(source, values=unit_rows(source.values))
@@ -398,6 +404,7 @@ def update_table(
     if isinstance(data, str | Path):
         texts = written_columns(schema) + [id] * rows.has_text_ids
         data = read_columns(data, texts)
+    data, _ = with_index(data)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None
     if not (is_table or has_ids) or is_table == isinstance(columns, Mapping):
@@ -423,6 +430,10 @@ def update_table(
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
+    for name in columns:
+        if name not in schema.names:
+            has = no_column("the collection", name, rows.columns)
+            warn_user(f"{has}: it gets one, null for all other items")
     keys = id_column(new_ids(ids), rows.has_text_ids)
     made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
     for name, column in made.items():
@@ -517,7 +528,7 @@ def given_model(
                 f"{backbone!r}"
             )
         model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
-    return model if bits is None else model.prefix(bits)
+    return model if bits is None else model.prefix(check_count(bits, "bits"))
 
 
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
@@ -529,5 +540,5 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option}), or make the collection anew with overwrite"
+                f"line {option}), or create it anew with overwrite=True"
             )

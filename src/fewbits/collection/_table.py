@@ -109,6 +109,8 @@ def user_column(name: str, column: Any) -> Any:
             "its own; rename it"
         )
     try:
+        if isinstance(column, str | bytes) or not np.iterable(column):
+            raise ArgumentError(f"must be a list of values, got {column!r}"[:80])
         if isinstance(column, np.ndarray):
             kind = column.dtype
             typed = column.ndim == 1 and kind.kind in "biufmM" and kind.isnative

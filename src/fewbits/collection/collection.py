@@ -1005,8 +1005,8 @@ skip_unreadable, progress
     ) -> int:
         """Change columns of items, whose codes and order stay; return how many.
 
-        A column that the collection lacks is added to it, null for all other items;
-        one that is null in all rows takes the type of its first values.
+        A column that the collection lacks is added to it, null for all other items,
+        with a warning; one that is null in all rows takes the type of its first values.
 
         Parameters
         ----------
@@ -1507,7 +1507,7 @@ skip_unreadable, progress
         Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
         version = self._version
-        model, rows = version.model.prefix(bits), version.rows
+        model, rows = version.model.prefix(check_count(bits, "bits")), version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
