@@ -83,8 +83,7 @@ def read_rows(
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in.
 
-    Names that are not given are those that a collection has, its `model` and `rows`;
-    `schema` has the types of the columns there.
+    Names that are not given, and types, are those of `model`, `rows` and `schema`.
     """
     if types is not None and rows is not None:
         raise ArgumentError("types are those of the rows that are there")

@@ -109,13 +109,7 @@ class Facts:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` gave, without what only a newer fewbits knows.
-
-        Raises
-        ------
-        ArgumentError
-            When a value is of another type.
-        """
+        """Return what `to_dict` gave, without what only a newer fewbits knows."""
         values = {x.name: facts[x.name] for x in fields(cls) if x.name in facts}
         for kind, names in _TYPES.items():
             for name in set(names.split()).intersection(values):
@@ -303,8 +297,7 @@ def checked_codes(codes: Any, n_bits: int) -> CodeArray:
 def unit_rows(vectors: NDArray[Any]) -> NDArray[Any]:
     """Return vectors of length 1; those of zeros stay zeros.
 
-    Squares are added up in the order of the features, so that the result is the same
-    on every machine.
+    Squares are added up in one order, so that machines agree.
     """
     vectors = np.asarray(vectors[:])  # dense, of a sparse matrix
     dtype = np.float64 if vectors.dtype.itemsize > 4 else np.float32

@@ -139,20 +139,7 @@ def metric_of(
 
 
 class Search:
-    """Searches one version of a collection, in one order, among the rows of a mask.
-
-    Parameters
-    ----------
-    model : Model
-    rows : Rows
-    query : Query
-    metric : {"hamming", "euclidean", "scores"}
-        Of codes; or, of a shortlist of these, of kept vectors or of scores.
-    shortlist : int or None
-        See `Collection.search`.
-    mask : ndarray of bool or None
-        The positions that may be hits.
-    """
+    """Searches one version of a collection, in one order, among the rows of a mask."""
 
     def __init__(
         self,

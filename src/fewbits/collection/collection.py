@@ -60,7 +60,6 @@ from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
-from fewbits.collection._summary import summary, usage
 from fewbits.collection._table import (
     FORMS,
     aligned,
@@ -79,7 +78,15 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import ID, RESERVED, RepairReport, Report, Store, Writer
+from fewbits.store import (
+    CORRECTION,
+    ID,
+    RESERVED,
+    RepairReport,
+    Report,
+    Store,
+    Writer,
+)
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -1520,7 +1527,29 @@ skip_unreadable, progress
         ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
         for, which on the disk sum up to all of them.
         """
-        return usage(self._version.filled, self._folder)
+        rows, n_items = self._version.filled, len(self)
+        sizes = {"codes": rows.code_bytes, "corrections": rows.bytes_of(CORRECTION)}
+        n_rows = sum(part.n_rows for part in rows.parts)
+        facts = {"n_dead_rows": n_rows - n_items, "n_segments": 0, "n_files": 0}
+        if self._folder is None:
+            sizes["vectors"] = rows.bytes_per_item - sum(sizes.values())
+            return {**facts, "bytes": {k: v * n_items for k, v in sizes.items()}}
+        facts |= {"n_segments": len(rows.parts), "n_files": rows.store.n_files()}
+        used = rows.store.bytes_by_kind()
+        left = used["rows"]
+        for name, size in sizes.items():
+            sizes[name] = min(size * n_rows, left)
+            left -= sizes[name]
+        files = [path for path in self._folder.iterdir() if path.is_file()]
+        sizes |= {
+            "vectors": used["vectors"],
+            "ids and columns": left,
+            "checksums": used["checksums"],
+            "derived": used["derived"] + used["tables"],
+            "manifests": used["manifests"] + used["deleted"],
+            "encoder and classes": sum(path.stat().st_size for path in files),
+        }
+        return {**facts, "bytes": sizes}
 
     # What it is made of.
 
@@ -1587,8 +1616,24 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        version = self._version
-        return summary(version.model, version.rows)
+        model, rows = self._version.model, self._version.rows
+        values = model.facts.to_dict()
+        for name in ("feature_names", "item_column", "label_column", "id_column"):
+            values.pop(name, None)
+        values |= values.pop("extra", {})
+        values |= _folder.encoder_facts(model.encoder, "encoder")
+        values |= {"backbone": model.backbone, "kind": model.kind}
+        values["n_items"] = len(self)
+        if model.codebook is not None:
+            values["n_classes"] = len(model.codebook)
+            values["calibrated"] = model.calibration is not None
+            values["rejects"] = model.rejection is not None
+        if rows is not None:
+            values["bytes_per_code"] = rows.code_bytes
+            values["bytes_per_item"] = rows.bytes_per_item
+            values["columns"] = rows.columns
+            values["vectors"] = rows.vector_dtype
+        return values
 
     def __repr__(self) -> str:
         version = self._version
@@ -1614,10 +1659,10 @@ skip_unreadable, progress
         version, kind = self._version, type(self)
         rows = version.rows
         number = None if rows is None else rows.snapshot.number
-        if self._folder is not None:
-            return _reopened, (kind, self._folder, number, self._is_frozen)
-        disk = None if rows is None else rows.store.disk
-        return _remade, (kind, version.model, disk, number, self._is_frozen)
+        source: tuple[Any, ...] = self._folder, None, None
+        if self._folder is None:
+            source = None, version.model, None if rows is None else rows.store.disk
+        return _reopened, (kind, *source, number, self._is_frozen)
 
     # What the methods above share.
 
@@ -1653,9 +1698,14 @@ skip_unreadable, progress
         """
         chosen = dict(chosen or {})
         with self._change():
-            n_first = self._add_first(source, chosen, progress)
-            if n_first is not None:
-                return n_first
+            while self._version.rows is None:  # the first, which say what columns are
+                model, table = first_rows(self._version.model, source, chosen, progress)
+                try:
+                    self._replace(model, [table], self._folder)
+                except _StaleError:  # another process has added the first
+                    self.refresh()
+                else:
+                    return int(table.num_rows)
             model, rows = self._version.model, self._version.filled
             check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
@@ -1689,20 +1739,6 @@ skip_unreadable, progress
                     table = filtered(table, ~writer.holds(one_chunk(table[ID])))
                 (writer.upsert if how == "upsert" else writer.append)(table)
         return int(table.num_rows)
-
-    def _add_first(
-        self, source: Input, chosen: Mapping[str, str], progress: Progress | None
-    ) -> int | None:
-        """Add the first rows, which say what columns there are; None where some are."""
-        while self._version.rows is None:
-            model, table = first_rows(self._version.model, source, chosen, progress)
-            try:
-                self._replace(model, [table], self._folder)
-            except _StaleError:  # another process has added the first
-                self.refresh()
-            else:
-                return int(table.num_rows)
-        return None
 
     def _replace(
         self,
@@ -1912,27 +1948,23 @@ def _number_of(tags: Mapping[str, int], name: str) -> int:
     return tags[name]
 
 
-# Collections in other processes.
-
-
 def _reopened(
-    kind: type[Collection], folder: Path, version: int | None, frozen: bool
+    kind: type[Collection],
+    folder: Path | None,
+    model: Model | None,
+    disk: Any,
+    version: int | None,
+    frozen: bool,
 ) -> Collection:
+    """Return a collection in another process: of its folder, or of a copy in memory."""
+    if folder is None:
+        assert model is not None
+        store = None if disk is None else Store(disk)
+        rows = None if store is None else Rows(store, store.snapshot(version))
+        return kind(_Version(model, rows), None, frozen=frozen)
     newest = kind.open(folder)
     if frozen and version is None:  # it had no rows
-        model = newest._version.model
-        return kind(_Version(model, None), newest._folder, frozen=True)
+        return kind(_Version(newest._version.model, None), folder, frozen=True)
     if version is None or not (frozen or version in newest.versions()):
         return newest
-    same = newest.at(version)._version
-    return kind(same, newest._folder, frozen=frozen)
-
-
-def _remade(
-    kind: type[Collection], model: Model, disk: Any, version: int | None, frozen: bool
-) -> Collection:
-    rows = None
-    if disk is not None:
-        store = Store(disk)
-        rows = Rows(store, store.snapshot(version))
-    return kind(_Version(model, rows), None, frozen=frozen)
+    return kind(newest.at(version)._version, folder, frozen=frozen)
