@@ -118,7 +118,7 @@ def _examples(
     stored = rows.rows_of(ids)
     if not len(items):
         return np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8), stored
-    codes = model.encode(model.features(items))
+    codes = model.encoder.encode(model.features(items))
     return codes, np.concatenate([stored, _same_rows(model, rows, items, codes)])
 
 

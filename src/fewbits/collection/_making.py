@@ -19,7 +19,7 @@ from fewbits._arrow import (
     typed_table,
     with_index,
 )
-from fewbits._checks import check_count
+from fewbits._checks import check_count, whole_number
 from fewbits._features import SparseRows
 from fewbits._ids import id_column, new_ids
 from fewbits._spans import spans
@@ -236,7 +236,9 @@ def _encoded(
         if not (is_sparse or is_of_schema):
             with unreadable_named(source):
                 features = model.features(features, progress=progress)
-        codes = model.encode(features, progress)
+        # A backbone has reported already, and takes nearly all of the time.
+        report = progress if model.backbone is None else None
+        codes = model.encoder.encode(features, progress=report)
         corrections = model.encoder.corrections(features, codes)
     return codes, table_of(
         codes,
@@ -527,7 +529,7 @@ def given_model(
                 f"{backbone!r}"
             )
         model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
-    return model if bits is None else model.prefix(check_count(bits, "bits"))
+    return model if bits is None else model.prefix(whole_number(bits, "bits"))
 
 
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:

@@ -66,6 +66,7 @@ class Query:
         if kind not in (None, "vectors", model.kind):
             raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
         features = model.features(items, kind=kind, progress=progress)
+        progress = progress if model.backbone is None else None  # it has reported
         names = model.facts.feature_names
         if names and rows is not None and is_frame(frame := as_frame(items)):
             columns = (*names, *rows.columns, model.facts.id_column)
@@ -82,7 +83,9 @@ class Query:
         """Packed codes; of rows of the collection those that are stored."""
         if self._codes is None:
             if self.stored is None:
-                self._codes = self._model.encode(self.features, self._progress)
+                self._codes = self._model.encoder.encode(
+                    self.features, progress=self._progress
+                )
             else:
                 self._codes = self._rows.codes_at(self.stored)
         return self._codes

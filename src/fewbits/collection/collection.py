@@ -31,7 +31,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._arrow import known_names, one_chunk, python_values
-from fewbits._checks import check_choice, check_count, check_k, check_radius
+from fewbits._checks import (
+    check_choice,
+    check_count,
+    check_k,
+    check_radius,
+    whole_number,
+)
 from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -470,6 +476,10 @@ class Collection:
     def open(cls, path: Path | str) -> Self:
         """Open a collection; its rows are memory-mapped, and read when asked for.
 
+        Parameters
+        ----------
+        path : str or Path
+
         Raises
         ------
         ArtefactError
@@ -491,7 +501,12 @@ class Collection:
         """Write this version to another folder, without what is deleted.
 
         A crash leaves what was there, or the new one. `backup` takes files as they are.
-        `overwrite` and errors are as in `create`.
+
+        Parameters
+        ----------
+        path : str or Path
+        overwrite : bool, default=False
+            As in `create`, also what is refused.
         """
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
@@ -909,6 +924,13 @@ class Collection:
 
         Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
         the user's cache folder, see `fewbits.backbones.features`.
+
+        Parameters
+        ----------
+        items : sequence, or array-like of shape (n, n_features)
+            Of the kind that the collection takes; others are refused.
+        progress : callable, default=None
+            As in `create`.
         """
         return self._version.model.features(items, progress=progress)
 
@@ -1130,7 +1152,16 @@ skip_unreadable, progress
     def get(self, ids: Ids, columns: Names | None = None) -> list[dict[str, Any]]:
         """Return the columns of items, a dict for each id.
 
-        Raises ArgumentError where an id or a column is not there.
+        Parameters
+        ----------
+        ids : array-like of int or str
+        columns : sequence of str, default=None
+            All for None.
+
+        Raises
+        ------
+        ArgumentError
+            When an id or a column is not there.
         """
         rows = self._version.filled
         names = rows.column_names(columns)
@@ -1169,7 +1200,13 @@ skip_unreadable, progress
         return version.filled.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
-        """Return ids and columns as one Arrow table, see `batches`."""
+        """Return ids and columns as one Arrow table.
+
+        Parameters
+        ----------
+        columns, filter : default=None
+            As in `search`.
+        """
         import pyarrow as pa
 
         version = self._version
@@ -1179,11 +1216,25 @@ skip_unreadable, progress
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
-        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        """Return `to_arrow` as a data frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        columns, filter : default=None
+            As in `search`.
+        """
         return as_pandas(self.to_arrow(columns, filter=filter))
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
-        """Return a column, or some of it by positions, as an array of objects."""
+        """Return a column, or some of it, as an array of objects.
+
+        Parameters
+        ----------
+        name : str
+            A column that is not there is refused.
+        positions : ndarray of int, default=None
+            Of items, in their order from 0 on; None for all.
+        """
         rows = self._version.filled
         numbers = None if positions is None else rows.row_numbers[positions]
         return rows.column(name, numbers)
@@ -1191,7 +1242,14 @@ skip_unreadable, progress
     def labels(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
 
-        Raises ArgumentError where there is no such column, or it holds no labels.
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such column, or it holds no labels.
         """
         return label_rows(self._version.filled, name)
 
@@ -1305,7 +1363,10 @@ skip_unreadable, progress
     def untag(self, name: str) -> None:
         """Take a name from its version, which then stays as others do.
 
-        Raises ArgumentError where no version has this name.
+        Parameters
+        ----------
+        name : str
+            One that no version has is refused.
         """
         with self._alone(), self._writing(None) as writer:
             tags = dict(writer.manifest.tags)
@@ -1321,8 +1382,16 @@ skip_unreadable, progress
     def at(self, version: int | str) -> Collection:
         """Return the collection as it was at a version, or at one of this name.
 
-        It can only be read, and stays on the disk as long as it is used. Raises
-        ArgumentError where this version is gone, or none has this name.
+        It can only be read, and stays on the disk as long as it is used.
+
+        Parameters
+        ----------
+        version : int or str
+
+        Raises
+        ------
+        ArgumentError
+            When this version is gone, or none has this name.
         """
         if isinstance(version, str):
             version = _number_of(self.tags(), version)
@@ -1369,7 +1438,12 @@ skip_unreadable, progress
         by itself while rows come and go, so that a folder is at most twice its live
         rows and those of versions that have names. Then tables of multi-index hashing
         are written where they find neighbours faster, unless the index is ``"flat"``,
-        and remains of a save that was killed are removed. `timeout` is as in `add`.
+        and remains of a save that was killed are removed.
+
+        Parameters
+        ----------
+        timeout : float, default=None
+            As in `add`.
         """
         with self._alone():
             store = self._version.filled.store
@@ -1383,12 +1457,21 @@ skip_unreadable, progress
     def verify(self, *, rows: bool = True, record: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.
 
-        See `verify_folder`.
+        Parameters
+        ----------
+        rows, record : bool, default=True
+            As in `verify_folder`. A collection in memory is refused.
         """
         return self.verify_folder(self._on_disk(), rows=rows, record=record)
 
     def repair(self, *, drop_rows: bool = False) -> RepairReport:
-        """Put back what a checksum proves; see `repair_folder`."""
+        """Put back what a checksum proves, and report what is left.
+
+        Parameters
+        ----------
+        drop_rows : bool, default=False
+            As in `repair_folder`. A collection in memory is refused.
+        """
         folder = self._on_disk()
         with self._alone():
             report = self.repair_folder(folder, drop_rows=drop_rows)
@@ -1465,6 +1548,10 @@ skip_unreadable, progress
         are shared by hard links, also those with deleted rows. `save` writes them anew
         without these. A crash leaves no collection there, or the whole.
 
+        Parameters
+        ----------
+        path : str or Path
+
         Raises
         ------
         ArgumentError
@@ -1511,10 +1598,13 @@ skip_unreadable, progress
         holds for the whole length only is left out: the calibration, the threshold of
         label scores, and the novelty radius.
 
-        Raises ArgumentError where `bits` is not between 1 and the length of the codes.
+        Parameters
+        ----------
+        bits : int
+            From 1 to the length of the codes; others are refused.
         """
         version = self._version
-        model, rows = version.model.prefix(check_count(bits, "bits")), version.rows
+        model, rows = version.model.prefix(whole_number(bits, "bits")), version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
