@@ -40,8 +40,8 @@ class Query:
         features: NDArray[Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._model, self.stored, self._progress = model, stored, progress
-        self._rows: Any = rows  # there wherever rows are stored
+        self.model, self.stored, self._progress = model, stored, progress
+        self.rows: Any = rows  # there wherever rows are stored
         self._codes, self._features = codes, features
 
     @classmethod
@@ -83,11 +83,11 @@ class Query:
         """Packed codes; of rows of the collection those that are stored."""
         if self._codes is None:
             if self.stored is None:
-                self._codes = self._model.encoder.encode(
+                self._codes = self.model.encoder.encode(
                     self.features, progress=self._progress
                 )
             else:
-                self._codes = self._rows.codes_at(self.stored)
+                self._codes = self.rows.codes_at(self.stored)
         return self._codes
 
     @property
@@ -105,11 +105,11 @@ class Query:
                 "collection keeps none: give the items, or build it with keep_vectors "
                 "(on the command line --keep-vectors float16)"
             )
-        if self._rows.vector_dtype is not None:
-            self._features = self._rows.vectors_at(self.stored)
+        if self.rows.vector_dtype is not None:
+            self._features = self.rows.vectors_at(self.stored)
         else:
-            texts = self._rows.column(self._model.facts.item_column, self.stored)
-            self._features = self._model.features(list(texts))
+            texts = self.rows.column(self.model.facts.item_column, self.stored)
+            self._features = self.model.features(list(texts))
         return self._features
 
     @property
@@ -117,19 +117,17 @@ class Query:
         """True where features are known, or texts from which they can be made again."""
         if self._features is not None or self.stored is None:
             return self._features is not None
-        return self._rows.vector_dtype is not None or (
-            self._model.kind == "texts"
-            and self._model.facts.item_column in self._rows.columns
+        return self.rows.vector_dtype is not None or (
+            self.model.kind == "texts"
+            and self.model.facts.item_column in self.rows.columns
         )
 
 
-def metric_of(
-    rows: Rows, query: Query, rerank: bool | None, shortlist: int | None
-) -> str:
+def metric_of(query: Query, rerank: bool | None, shortlist: int | None) -> str:
     """Return what ranks the answers, see `Collection.search`."""
     if not (rerank is None or rerank is True or rerank is False):
         raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
-    keeps = rows.vector_dtype is not None
+    keeps = query.rows.vector_dtype is not None
     if rerank or (rerank is None and keeps and query.has_features):
         _ = query.features  # refused where they are not known
         return "euclidean" if keeps else "scores"
@@ -146,16 +144,15 @@ class Search:
 
     def __init__(
         self,
-        model: Model,
-        rows: Rows,
         query: Query,
         metric: str,
         shortlist: int | None = None,
         mask: Mask | None = None,
     ) -> None:
-        self._model, self._rows, self._query = model, rows, query
+        rows: Rows = query.rows
+        self._rows, self._query = rows, query
         self.metric, self._shortlist, self._mask = metric, shortlist, mask
-        self._index = rows.index(model.facts.index or "auto")
+        self._index = rows.index(query.model.facts.index or "auto")
 
     def nearest(self, k: int) -> tuple[NDArray[Any], IdArray]:
         """Return distances and rows, (n_queries, k or fewer), without the items."""
@@ -209,7 +206,7 @@ class Search:
         if self.metric == "euclidean":
             options = {"vectors": self._rows.vectors, "query_vectors": features}
         else:
-            encoder, corrections = self._model.encoder, self._rows.corrections
+            encoder, corrections = query.model.encoder, self._rows.corrections
             options = {"scores": encoder.query_scores(features)}
             options["offsets"] = encoder.offsets
             if encoder.correction_table is not None and corrections is not None:

@@ -608,12 +608,12 @@ class Collection:
             for name, value in ranking.items():
                 if value not in (None, False):
                     raise ArgumentError(f"{name} cannot be combined with radius")
-            search = Search(model, rows, query, "hamming", None, mask)
+            search = Search(query, "hamming", None, mask)
             distances, hits = search.within(check_radius(radius), k)
         else:
             k = min(10, most) if k is None else k
-            metric = metric_of(rows, query, rerank, shortlist)
-            search = Search(model, rows, query, metric, shortlist, mask)
+            metric = metric_of(query, rerank, shortlist)
+            search = Search(query, metric, shortlist, mask)
             if group_by is None:
                 distances, hits = search.nearest(k)
             elif group_by in (ID, version.id_name) and group_by not in rows.columns:
@@ -762,12 +762,9 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        version = self._version
-        model, rows = version.model, version.rows
+        model, rows = self._version.model, self._version.rows
         query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
-            model,
-            rows,
             query,
             label=label,
             k=k,
