@@ -2,8 +2,8 @@
 
     python tools/keep_folder.py tests/collection/kept/format-6-updates
 
-makes this folder and ``format-6-updates.json``, once for each format and what came to it,
-and never again: ``tests/collection/test_format.py`` reads all of them.
+makes this folder and ``format-6-updates.json``, once for each format and what came to
+it, and never again: ``tests/collection/test_format.py`` reads all of them.
 """
 
 import json

@@ -220,9 +220,9 @@ def test_verify_names_each_flip_with_its_rows(large):
             first, last = damage.bytes
             assert first <= start + offset < last <= first + _format.BLOCK
             assert name in damage.columns
-            assert damage.rows[0] <= row < damage.rows[1]
-            assert row != 9_000 or damage.rows[1] - damage.rows[0] < 16_400
-            assert f"{path} bytes {first}-{last}, rows" in str(damage)
+            assert damage.positions[0] <= row < damage.positions[1]
+            assert row != 9_000 or damage.positions[1] - damage.positions[0] < 16_400
+            assert f"{path} bytes {first}-{last}, positions" in str(damage)
 
 
 def read_column(store, name):

@@ -79,7 +79,7 @@ Id = Annotated[
         "--id",
         help="Column of a table with unique ids: whole numbers or texts; for a .npy or "
         ".txt file, another such file with an id per item. Default: the column that "
-        "the collection has, or row numbers.",
+        "the collection has, or paths of images, or row numbers.",
     ),
 ]
 IgnoredId = Annotated[
@@ -215,8 +215,7 @@ Backbone = Annotated[
     str | None,
     typer.Option(
         help="Model that turns texts or images into features. Default: one for "
-        "the kind of items. For images also 'classic': descriptors without deep "
-        "learning, all non-negative (see --kernel-map)."
+        "the kind of items."
     ),
 ]
 GroupColumn = Annotated[

@@ -17,11 +17,14 @@ from fewbits._arrow import (
     is_text,
     no_column,
     typed_table,
+    with_index,
 )
+from fewbits._checks import check_count, whole_number
 from fewbits._features import SparseRows
 from fewbits._ids import id_column, new_ids
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
+from fewbits._warnings import warn_user
 from fewbits.codes import as_codes, prefix
 from fewbits.collection._folder import read_folder, settled
 from fewbits.collection._model import (
@@ -80,8 +83,7 @@ def read_rows(
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in.
 
-    Names that are not given are those that a collection has, its `model` and `rows`;
-    `schema` has the types of the columns there.
+    Names that are not given, and types, are those of `model`, `rows` and `schema`.
     """
     if types is not None and rows is not None:
         raise ArgumentError("types are those of the rows that are there")
@@ -98,6 +100,8 @@ def read_rows(
         "skip_unreadable": skip_unreadable,
     }
     data = as_frame(data)
+    if isinstance(data, Iterator):
+        raise ArgumentError(f"give a list of items, not a {type(data).__name__}")
     is_table = isinstance(data, str | Path | Input) or is_frame(data)
     if not is_codes and (is_table or skip_blank or model is None):
         names: tuple[str, ...] = ()
@@ -125,6 +129,7 @@ def read_rows(
             kind=kind,
             **beside,
         )
+        source = _with_paths_as_ids(source, rows)
         return source if model is None else model.checked(source, codes=True)
     for name, value in (("column", column), ("images", images), ("id", id)):
         if value is not None:
@@ -143,8 +148,27 @@ def read_rows(
         assert model is not None
         what = f"the {type(data).__name__}"
         source = Input(model.kind, model.items(data), None, what)
-    source = with_beside(source, **beside)
+    source = _with_paths_as_ids(with_beside(source, **beside), rows)
     return source if model is None else model.checked(source, codes=True)
+
+
+def _with_paths_as_ids(source: Input, rows: Rows | None) -> Input:
+    """Return image files with their absolute paths as ids, where no others are given.
+
+    Those of a table only where the ids of the rows that are there are paths.
+    """
+    if source.kind != "images" or source.ids is not None:
+        return source
+    name = source.column or _ITEM_COLUMNS["images"]
+    paths = source.stored_columns().get(name)  # none of images in memory
+    if rows is not None:
+        first = rows.row_numbers[:1]
+        has_paths = name in rows.columns and rows.has_text_ids
+        if not has_paths or rows.column(name, first) != rows.ids_at(first):
+            return source
+    elif source.column is not None:
+        return source
+    return source if paths is None else replace(source, ids=new_ids(paths))
 
 
 def rows_of_schema(
@@ -232,7 +256,9 @@ def _encoded(
         if not (is_sparse or is_of_schema):
             with unreadable_named(source):
                 features = model.features(features, progress=progress)
-        codes = model.encode(features, progress)
+        # A backbone has reported already, and takes nearly all of the time.
+        report = progress if model.backbone is None else None
+        codes = model.encoder.encode(features, progress=report)
         corrections = model.encoder.corrections(features, codes)
     return codes, table_of(
         codes,
@@ -255,6 +281,7 @@ def learn_model(
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    bits = None if bits is None else check_count(bits, "bits")
     if normalize:
         check_vectors_only(source.kind, source.source)
         source = replace(source, values=unit_rows(source.values))
@@ -398,6 +425,7 @@ def update_table(
     if isinstance(data, str | Path):
         texts = written_columns(schema) + [id] * rows.has_text_ids
         data = read_columns(data, texts)
+    data, _ = with_index(data)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None
     if not (is_table or has_ids) or is_table == isinstance(columns, Mapping):
@@ -423,6 +451,10 @@ def update_table(
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
+    for name in columns:
+        if name not in schema.names:
+            has = no_column("the collection", name, rows.columns)
+            warn_user(f"{has}: it gets one, null for all other items")
     keys = id_column(new_ids(ids), rows.has_text_ids)
     made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
     for name, column in made.items():
@@ -488,7 +520,7 @@ def given_model(
                 f"{backbone!r}"
             )
         model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
-    return model if bits is None else model.prefix(bits)
+    return model if bits is None else model.prefix(whole_number(bits, "bits"))
 
 
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
@@ -500,5 +532,5 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option}), or make the collection anew with overwrite"
+                f"line {option}), or create it anew with overwrite=True"
             )

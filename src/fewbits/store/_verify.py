@@ -50,9 +50,9 @@ class Damage:
     reason : str
     bytes : (int, int) or None
         The range of the block; None for the whole file.
-    rows : (int, int) or None
-        The positions in the segment, the last not included, whose values lie in it,
-        wholly or in part; None where there are none, or it is unknown.
+    positions : (int, int) or None
+        Those in the segment, the last not included, whose values lie in it, wholly or
+        in part; None where there are none, or it is unknown.
     columns : tuple of str
         The columns that have values there.
     """
@@ -60,7 +60,7 @@ class Damage:
     file: str
     reason: str
     bytes: tuple[int, int] | None = None
-    rows: tuple[int, int] | None = None
+    positions: tuple[int, int] | None = None
     columns: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -68,7 +68,9 @@ class Damage:
 
     def __str__(self) -> str:
         place = "" if self.bytes is None else f" bytes {self.bytes[0]}-{self.bytes[1]}"
-        of = "" if self.rows is None else f", rows {self.rows[0]}-{self.rows[1] - 1}"
+        of = ""
+        if self.positions is not None:
+            of = f", positions {self.positions[0]}-{self.positions[1] - 1}"
         of += f" of {', '.join(self.columns)}" if self.columns else ""
         return f"{self.file}{place}{of}: {self.reason}"
 
@@ -110,7 +112,10 @@ class Report:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Return a report from the values of `to_dict`, which JSON may have held."""
-        damages = tuple(Damage(**_with_tuples(each)) for each in values["damages"])
+        damages = []
+        for damage in map(_with_tuples, values["damages"]):
+            damage.setdefault("positions", damage.pop("rows", None))  # its former name
+            damages.append(Damage(**damage))
         return cls(**_with_tuples({**values, "damages": damages}))
 
     @property
@@ -351,12 +356,12 @@ def _of_blocks(
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
             if (span := _positions_in(column, *at)) is not None
         }
-        rows = None
+        positions = None
         if spans:
             starts, stops = zip(*spans.values(), strict=True)
-            rows = min(starts), max(stops)
+            positions = min(starts), max(stops)
         reason = "its checksum does not match"
-        damages.append(Damage(path, reason, (first, last), rows, tuple(spans)))
+        damages.append(Damage(path, reason, (first, last), positions, tuple(spans)))
     return damages
 
 
