@@ -107,9 +107,13 @@ def test_newick_keeps_strange_names(tmp_path):
 
 
 def test_a_chain_of_merges_needs_no_recursion(tmp_path):
-    bits = np.tri(1200, 1200, -1)  # each class is one bit from the next
-    tree = taxonomy(pack(bits), 1200, linkage="single")
-    assert len(tree.names) > sys.getrecursionlimit()
+    n = 1200
+    tree = taxonomy(random_codes(n, 24), 24)
+    assert n > sys.getrecursionlimit()
+    number = np.arange(n - 1)
+    before = np.where(number, n + number - 1, 0)  # all that is merged, and one more
+    chain = np.stack([before, number + 1, number + 1, number + 2], axis=1)
+    tree = dataclasses.replace(tree, linkage=chain.astype(float))
     dendrogram(tree).save(tmp_path / "chain.svg")
     assert read_svg(tmp_path / "chain.svg").tag == f"{SVG}svg"
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_choice, check_count
+from fewbits._checks import check_count
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._codes import check_codes
@@ -29,7 +29,6 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 _Statistic = Callable[[IdArray], float]  # of classes in an order
-_LINKAGES = ("average", "single", "complete", "weighted")
 _ORDERED = 200  # classes up to which leaves are ordered; the time grows steeply
 _MAX_CLASSES = 5000  # all their distances take 100 MB
 _ROUNDING = 1e-12  # sums in another order
@@ -46,14 +45,11 @@ class Taxonomy:
         As in `scipy.cluster.hierarchy.linkage`: both children, height, leaves.
     distances : ndarray of shape (n_classes * (n_classes - 1) / 2,), dtype float64
         Between the classes themselves, as in `scipy.spatial.distance.pdist`.
-    method : str
-        What the height of a merge is made of.
     """
 
     names: tuple[str, ...]
     linkage: FloatArray = field(repr=False)
     distances: FloatArray = field(repr=False)
-    method: str
 
     __repr__ = one_line
 
@@ -87,10 +83,10 @@ def taxonomy(
     codes: CodeArray,
     n_bits: int,
     names: Sequence[Any] | None = None,
-    *,
-    linkage: str = "average",
 ) -> Taxonomy:
     """Cluster class codes by their Hamming distances.
+
+    The distance of two groups is the mean over all pairs (average linkage).
 
     Parameters
     ----------
@@ -100,9 +96,6 @@ def taxonomy(
         Length of the codes.
     names : sequence of length n_classes, default=None
         None numbers the classes.
-    linkage : {"average", "single", "complete", "weighted"}, default="average"
-        Distance of two groups: the mean over all pairs, the smallest, the largest, or
-        the mean of the two that a group was made of.
 
     Returns
     -------
@@ -113,8 +106,7 @@ def taxonomy(
     CodeError
         When the codes are not packed codes of `n_bits` bits.
     ArgumentError
-        When there are too few or too many classes, names are not one per class, or the
-        linkage is unknown.
+        When there are too few or too many classes, or names are not one per class.
 
     Notes
     -----
@@ -143,15 +135,13 @@ def taxonomy(
     """
     codes = check_codes(codes, n_bits)
     words = _class_names(names, len(codes))
-    from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
-    from scipy.cluster.hierarchy import linkage as cluster
+    from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
-    check_choice(linkage, "linkage", _LINKAGES)
     order = np.lexsort(codes.T[::-1])
     between = hamming_distances(codes[order], codes[order]).astype(np.float64)
     condensed = squareform(between, checks=False)
-    merges = cluster(condensed, linkage)  # type: ignore[arg-type]
+    merges = average(condensed)
     if len(order) <= _ORDERED:
         merges = optimal_leaf_ordering(merges, condensed)
     # From places in that order back to the classes.
@@ -163,7 +153,7 @@ def taxonomy(
         merges[:, :2] = merges[:, 1::-1]
     place = np.argsort(order)
     distances = squareform(between[np.ix_(place, place)], checks=False)
-    return Taxonomy(words, merges, distances, linkage)
+    return Taxonomy(words, merges, distances)
 
 
 class BitSplit(NamedTuple):
@@ -515,7 +505,7 @@ class TaxonomyMetrics(NamedTuple):
             return {name: _number(value) for name, value in values}
 
         metrics: dict[str, Any] = {
-            "linkage": self.tree.method,
+            "linkage": "average",
             "smallest_distance": float(distances.min()),
             "mean_distance": float(distances.mean()),
             "cophenetic_correlation": _number(self.tree.cophenetic_correlation),

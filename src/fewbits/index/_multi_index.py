@@ -249,7 +249,7 @@ class MultiIndexHashing(Index):
         return np.concatenate(left)
 
 
-def worthwhile_tables(chunk: Chunk, k: int = 10) -> Tables | None:
+def worthwhile_tables(chunk: Chunk) -> Tables | None:
     """Return tables of a chunk if its codes find each other sooner by them."""
     positions = np.arange(len(chunk))
     if chunk.live is not None:
@@ -260,7 +260,7 @@ def worthwhile_tables(chunk: Chunk, k: int = 10) -> Tables | None:
     if chance is None:
         return None
     lazy, price = chance
-    k += 1  # each finds itself, too
+    k = 11  # each finds itself, too
     distances, _ = scan_nearest(chunk, queries, k, chunk.live_bits)
     kind, radius = _kind_of(k), _median_distance(distances, queries.shape[1])
     scan = price(len(queries))

@@ -7,13 +7,14 @@ from fewbits.ood._regions import (
     predicted_region,
 )
 from fewbits.ood._rejection import (
+    SCORES,
     Rejection,
+    RejectionScore,
     RejectionThreshold,
     learn_rejection,
     load_rejection,
     rejection_bytes,
 )
-from fewbits.ood._scores import SCORES, RejectionScore
 
 __all__ = [
     "SCORES",

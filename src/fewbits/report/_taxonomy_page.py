@@ -41,7 +41,6 @@ def write_taxonomy_page(
     names: Sequence[Any] | None = None,
     *,
     paths: Sequence[Sequence[Any]] | None = None,
-    linkage: str = "average",
     n_permutations: int = 999,
     title: str = "How the classes are related",
 ) -> TaxonomyMetrics:
@@ -61,8 +60,6 @@ def write_taxonomy_page(
         None numbers the classes.
     paths : sequence of length n_classes of sequences of str, default=None
         A known tree, see `tree_agreement`. The groups of its first level have colours.
-    linkage : str, default="average"
-        See `taxonomy`.
     n_permutations : int, default=999
         For p-values; each takes some milliseconds with a thousand classes.
     title : str, default="How the classes are related"
@@ -90,7 +87,7 @@ def write_taxonomy_page(
     1.0
     """
     codes = as_codes(codes, n_bits)
-    tree = taxonomy(codes, n_bits, names, linkage=linkage)
+    tree = taxonomy(codes, n_bits, names)
     heat_map = code_heat_map(codes, n_bits, tree)
     agreement = groups = None
     if paths is not None:
@@ -136,7 +133,7 @@ def write_taxonomy_page(
     tree_section = element(
         "section",
         element("h2", "The tree"),
-        element("p", f"{tree.method} linkage", class_="soft"),
+        element("p", "average linkage", class_="soft"),
         _figure(dendrogram(tree, groups, width=_CARD)),
         newick,
     )
