@@ -22,7 +22,6 @@ __all__ = [
     "TaxonomyMetrics",
     "TreeAgreement",
     "bit_splits",
-    "paths_of",
     "taxonomy",
     "tree_agreement",
 ]
@@ -532,27 +531,7 @@ def paths_of(
 ) -> list[Sequence[str]]:
     """Return the groups above classes in a known tree that may have more.
 
-    Parameters
-    ----------
-    known : mapping of str to sequence of str
-        The groups above each class, from the root on.
-    names : sequence of str
-        Classes.
-
-    Returns
-    -------
-    list of sequence of str
-        As `tree_agreement` takes them.
-
-    Raises
-    ------
-    ArgumentError
-        When the tree lacks a class.
-
-    Examples
-    --------
-    >>> paths_of({"lynx": ["cat"], "trout": ["fish"], "oak": []}, ["trout", "lynx"])
-    [['fish'], ['cat']]
+    As `tree_agreement` takes them; refuses a tree that lacks a class.
     """
     missing = [name for name in names if name not in known]
     if missing:

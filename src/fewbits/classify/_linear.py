@@ -178,25 +178,7 @@ def _linear_svm(
 def best_scores(
     scores: NDArray[np.float32], k: int, allowed: NDArray[np.bool_] | None = None
 ) -> NDArray[np.int64]:
-    """Return the rows of the `k` highest scores, highest first, ties by row.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-    k : int
-        More than there are means all.
-    allowed : ndarray of bool of shape (n,), default=None
-        Rows to choose from.
-
-    Returns
-    -------
-    ndarray of shape (min(k, n_allowed),), dtype int64
-
-    Examples
-    --------
-    >>> best_scores(np.array([1, 3, 2, 3], np.float32), 3)
-    array([1, 3, 2])
-    """
+    """Return the rows of the `k` highest scores that are allowed, ties by row."""
     k = check_k(k)
     rows = np.arange(len(scores)) if allowed is None else np.flatnonzero(allowed)
     candidates = scores[rows]

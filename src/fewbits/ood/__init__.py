@@ -12,9 +12,9 @@ from fewbits.ood._rejection import (
     RejectionScore,
     RejectionThreshold,
     learn_rejection,
-    load_rejection,
-    rejection_bytes,
 )
+from fewbits.ood._rejection import load_rejection as load_rejection
+from fewbits.ood._rejection import rejection_bytes as rejection_bytes
 
 __all__ = [
     "SCORES",
@@ -24,8 +24,6 @@ __all__ = [
     "RejectionThreshold",
     "acceptance_region",
     "learn_rejection",
-    "load_rejection",
     "novelty_radius",
     "predicted_region",
-    "rejection_bytes",
 ]

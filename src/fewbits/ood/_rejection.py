@@ -465,10 +465,7 @@ _COUNTS = ("n_items", "n_classes")
 
 
 def rejection_bytes(rejection: Rejection) -> bytes:
-    """Return the content of a file that `load_rejection` reads.
-
-    Weights are stored in single precision.
-    """
+    """Return the content of a file that `load_rejection` reads, in single precision."""
     score = rejection.score
     tensors: Tensors = {
         **{name: getattr(score, name).astype(np.float32) for name in _OF_SCORE},
@@ -481,15 +478,7 @@ def rejection_bytes(rejection: Rejection) -> bytes:
 
 
 def load_rejection(path: str | Path) -> Rejection:
-    """Read a rejection, and check it against its fingerprint.
-
-    Raises
-    ------
-    ArtefactError
-        When the file is not one, is damaged, or was written by a newer version.
-    OSError
-        When there is no such file, or it may not be read.
-    """
+    """Read a rejection, and check it against its fingerprint."""
     metadata, tensors = read_tensors(path, "rejection", _FORMAT)
     name = metadata.get("score", "")
     if name not in SCORES or checksum(name, tensors) != metadata.get("fingerprint"):

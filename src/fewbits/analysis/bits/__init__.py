@@ -1,6 +1,7 @@
 """The meaning of single bits, and how well they are used."""
 
-from fewbits.analysis.bits._alike import count_ones, distinct_bits
+from fewbits.analysis.bits._alike import count_ones as count_ones
+from fewbits.analysis.bits._alike import distinct_bits
 from fewbits.analysis.bits._attributes import (
     BitRanking,
     ClassProfile,
@@ -22,7 +23,6 @@ __all__ = [
     "Side",
     "bit_report",
     "class_profile",
-    "count_ones",
     "diagnose_codes",
     "distinct_bits",
     "extreme_items",

@@ -62,23 +62,7 @@ def read_columns(codes: CodeArray, n_bits: int) -> _Columns:
 
 
 def count_ones(codes: CodeArray, n_bits: int) -> IdArray:
-    """Return the number of codes in which each bit is set.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_bits : int
-        Length of the codes.
-
-    Returns
-    -------
-    ndarray of shape (n_bits,), dtype int64
-
-    Examples
-    --------
-    >>> count_ones(np.array([[0b10000000], [0b11000000]], np.uint8), n_bits=3)
-    array([2, 1, 0])
-    """
+    """Return the number of codes in which each bit is set."""
     ones = np.zeros(n_bits, np.int64)
     for span in spans(len(codes), _rows_at_once(n_bits)):
         ones += unpack(codes[span], n_bits).sum(axis=0, dtype=np.int64)

@@ -226,17 +226,7 @@ def _quotas(sizes: IdArray, total: int) -> IdArray:
 
 
 def code_hashes(codes: CodeArray) -> NDArray[np.uint64]:
-    """Return a number for each code, by which equal ones are found.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype uint64
-        Different codes may have equal numbers, but hardly ever do.
-    """
+    """Return a number for each code; those of different codes are hardly ever equal."""
     n, width = codes.shape
     padded = np.zeros((n, -(-width // 8) * 8), np.uint8)
     padded[:, :width] = codes
