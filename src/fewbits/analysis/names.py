@@ -22,7 +22,6 @@ __all__ = [
     "Proposal",
     "Proposals",
     "Word",
-    "name_bits",
     "propose_names",
     "tokenize",
 ]
@@ -118,26 +117,8 @@ def name_bits(
 ) -> dict[int, Names]:
     """Return the names of both sides of bits; those given by hand go first.
 
-    Parameters
-    ----------
-    proposals : Proposals, default=None
-    by_hand : mapping of int to pair of str or None, default=None
-        Names of the side of zeros and of ones. None keeps what is proposed.
-
-    Returns
-    -------
-    dict of int to pair of str
-        For every bit that is in either; empty where a side has no name.
-
-    Raises
-    ------
-    ArgumentError
-        When a name given by hand is not text, or there are not two for a bit.
-
-    Examples
-    --------
-    >>> name_bits(by_hand={3: ("natural", "boxy"), 5: (None, "round")})
-    {3: ('natural', 'boxy'), 5: ('', 'round')}
+    None among these keeps what is proposed. For every bit that is in either; empty
+    where a side has no name.
     """
     names = (
         {bit: proposal.names for bit, proposal in proposals.bits.items()}

@@ -57,31 +57,9 @@ def compare_encoders(
 ) -> list[Comparison]:
     """Compare encoders with the float vectors, by the nearest in Euclidean distance.
 
-    Parameters
-    ----------
-    encoders : mapping of str to Encoder
-        The rows of the table, after the vectors themselves.
-    database, queries : array-like of shape (n, n_features)
-        Queries must not be in the database, or they find themselves.
-    k : int, default=10
-    nearest : ndarray of shape (n_queries, k), dtype int64, default=None
-        Rows of the exact nearest, where they are known already.
-    progress : callable, default=None
-        Called with (rows done, rows in all).
-
-    Returns
-    -------
-    list of Comparison
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.encoders import LinearEncoder
-    >>> X = np.random.default_rng(0).normal(size=(100, 8))
-    >>> rows = compare_encoders({"sign": LinearEncoder(np.eye(8), np.zeros(8))},
-    ...                         X[10:], X[:10])
-    >>> [(row.name, row.bytes_per_item) for row in rows]
-    [('float vectors', 32), ('sign', 1)]
+    The vectors themselves come first, then each encoder under its name. Queries must
+    not be in the database, or they find themselves; `nearest` are the rows of their `k`
+    exact nearest, where they are known already.
     """
     database, queries = as_features(database), as_features(queries)
     truth = exact_neighbours(queries, database, k).ids if nearest is None else nearest

@@ -67,14 +67,14 @@ def write_page(
     proposals : Proposals, default=None
         From `propose_names`.
     by_hand : mapping of int to pair of str or None, default=None
-        Names that override those proposed, see `name_bits`.
+        Names that override those proposed; None keeps what is proposed.
     ranking : BitRanking, default=None
         From `rank_bits`.
     bits : iterable of int, default=None
         The bits to show, in this order. None shows those named by hand, then the best
         of the ranking, or the first ones when there is none, 32 in all.
     alike : mapping of int to sequence of int, default=None
-        Bits that correlate with a shown one, see `distinct_bits`; they are listed with
+        Bits that correlate with a shown one or are its opposite; they are listed with
         it.
     maps : sequence of CodeMap, default=()
         From `map_codes`; images are drawn at their places as far as they fit.

@@ -163,37 +163,12 @@ def distinct_bits(
 ) -> dict[int, list[int]]:
     """Choose bits that do not correlate with a better one, by 10,000 codes at most.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_bits : int
-        Length of the codes.
-    order : sequence of int, default=None
-        Bits, best first, such as the order of `rank_bits`; all by number for None.
-    first : iterable of int, default=()
-        Bits that are chosen first in any case.
-    n_shown : int, default=32
-        Bits to choose in all, unless `first` are more.
-
-    Returns
-    -------
-    dict of int to list of int
-        The chosen bits in their order, each with the bits of `order` that were left out
-        because they are like it, or its opposite: those with an absolute correlation
-        above .5, and above what chance gives where codes are few. A bit that is like
-        several of the chosen is listed with the one it is most like.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no code or no such bit, or a number is below 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0b11000000], [0b00100000]] * 50 + [[0b11100000], [0]] * 50)
-    >>> distinct_bits(codes.astype(np.uint8), n_bits=3)
-    {0: [1], 2: []}
+    Of `order`, best first, or of all; `first` are chosen in any case, and `n_shown` in
+    all, unless `first` are more. Returns the chosen bits in their order, each with the
+    bits of `order` that were left out because they are like it, or its opposite: those
+    with an absolute correlation above .5, and above what chance gives where codes are
+    few. A bit that is like several of the chosen is listed with the one it is most
+    like.
     """
     codes = check_codes(codes, n_bits)
     n_shown = check_count(n_shown, "n_shown")
