@@ -352,7 +352,7 @@ def tree_agreement(
     n = len(tree.names)
     levels = _levels(paths, n)
     pairs = _pairs(levels)
-    meetings = [_correlation(d, pairs) for d in (tree.cophenetic, tree.distances)]
+    meetings = [_correlation(d, *pairs) for d in (tree.cophenetic, tree.distances)]
     split = [level for level in levels if np.bincount(level).max() > 1]
     purities = [_purity(tree, level) for level in split]
 
@@ -400,15 +400,8 @@ def _levels(paths: Sequence[Sequence[Any]], n: int) -> IdArray:
     return np.array(levels, np.int64)
 
 
-class _Pairs(NamedTuple):
-    """All pairs with a common group, and in how many levels they have one."""
-
-    first: IdArray
-    second: IdArray
-    shared: IdArray
-
-
-def _pairs(levels: IdArray) -> _Pairs:
+def _pairs(levels: IdArray) -> tuple[IdArray, IdArray, IdArray]:
+    """Return all pairs with a common group, and in how many levels they have one."""
     groups = levels[0]
     order = np.argsort(groups, kind="stable")
     ends = np.cumsum(np.bincount(groups))[groups[order]]
@@ -419,10 +412,12 @@ def _pairs(levels: IdArray) -> _Pairs:
     if not len(first):
         raise ArgumentError("no two classes share a group of the known tree")
     shared = (levels[:, first] == levels[:, second]).sum(axis=0)
-    return _Pairs(first, second, shared)
+    return first, second, shared
 
 
-def _correlation(distances: FloatArray, pairs: _Pairs) -> _Statistic:
+def _correlation(
+    distances: FloatArray, first: IdArray, second: IdArray, shared: IdArray
+) -> _Statistic:
     """Correlate distances with heights of the known tree.
 
     Only pairs that share a group need a look: all others meet at the root.
@@ -431,7 +426,6 @@ def _correlation(distances: FloatArray, pairs: _Pairs) -> _Statistic:
 
     matrix = squareform(distances, checks=False)
     n_pairs, total = len(distances), distances.sum()
-    first, second, shared = pairs
     n_shared = shared.sum()
     squares = shared @ shared - n_shared**2 / n_pairs
     scale = np.sqrt(squares * n_pairs) * distances.std()

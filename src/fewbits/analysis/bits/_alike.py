@@ -24,20 +24,12 @@ _TILE = 2048  # bits; a multiple of 8
 _CORRELATED_ROWS = 8192
 
 
-class _Columns(NamedTuple):
-    """Number of ones per bit, and the bits that are equal or opposite in all codes.
+def read_columns(codes: CodeArray, n_bits: int) -> tuple[IdArray, _Groups, _Groups]:
+    """Return the ones of each bit, and bits that are equal or opposite in all codes.
 
-    `equal` are groups of two or more bits. `opposite` are pairs, each the first bits of
-    two such groups, or of a group and a single bit. Constant bits are in neither.
+    Equal ones are groups of two or more bits. Opposite ones are pairs, each the first
+    bits of two such groups, or of a group and a single bit. Constant bits are neither.
     """
-
-    ones: IdArray
-    equal: _Groups
-    opposite: _Groups
-
-
-def read_columns(codes: CodeArray, n_bits: int) -> _Columns:
-    """Count and compare the bits of all `codes`."""
     # Relative to the first code, opposite bits are equal and constant ones zero.
     changed = np.zeros(n_bits, np.int64)
     digests = [blake2b(digest_size=16) for _ in range(n_bits)]
@@ -58,7 +50,7 @@ def read_columns(codes: CodeArray, n_bits: int) -> _Columns:
     opposite = sorted(
         (min(a[0], b[0]), max(a[0], b[0])) for a, b in alike.values() if a and b
     )
-    return _Columns(ones, tuple(equal), tuple(opposite))
+    return ones, tuple(equal), tuple(opposite)
 
 
 def count_ones(codes: CodeArray, n_bits: int) -> IdArray:

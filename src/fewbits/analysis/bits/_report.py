@@ -203,7 +203,7 @@ def bit_report(
     members = None if labels is None else read_members(labels, len(codes))
     n_pairs = check_count(n_pairs, "n_pairs")
     rng = generator(0)
-    columns = read_columns(codes, n_bits)
+    ones, equal, opposite = read_columns(codes, n_bits)
     sample = codes[sampled_rows(len(codes), _CORRELATED_FROM, rng)]
     correlation = correlate(sample, n_bits)
     groups = _code_groups(codes)
@@ -216,14 +216,14 @@ def bit_report(
             pair = class_distances(codes, n_bits, members, n_pairs, rng)
         within, between = pair
         separated = separation(within, between)
-    balance = columns.ones / len(codes)
+    balance = ones / len(codes)
     report = BitReport(
         n_codes=len(codes),
         n_bits=n_bits,
         balance=balance,
         entropy=entropy(balance),
-        equal_bits=columns.equal,
-        opposite_bits=columns.opposite,
+        equal_bits=equal,
+        opposite_bits=opposite,
         largest_correlation=correlation.largest,
         most_correlated=correlation.pair,
         mean_correlation=correlation.mean,
