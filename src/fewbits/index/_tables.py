@@ -196,7 +196,7 @@ class LazyTables:
         self._skew[kind] = max(1.0, 0.97 * self._skew.get(kind, 1.0))
 
     def get(self, spared: float = inf) -> Tables | None:
-        """Return the tables if they are there, or pay by what queries are `spared`."""
+        """Return the tables, or pay for them by what the queries are spared."""
         if self._tables is None:
             self._credit += spared
             # A thread that comes while another makes them does a scan.
