@@ -15,13 +15,11 @@ from fewbits.codes import hamming_distances, unpack
 from fewbits.errors import ArgumentError
 
 __all__ = [
-    "BitSplit",
     "LevelPurity",
     "Measured",
     "Taxonomy",
     "TaxonomyMetrics",
     "TreeAgreement",
-    "bit_splits",
     "taxonomy",
     "tree_agreement",
 ]
@@ -158,14 +156,8 @@ def taxonomy(
 class BitSplit(NamedTuple):
     """How a bit, and those that say the same, split the classes.
 
-    Attributes
-    ----------
-    bits : tuple of int
-        Bits that are equal over all classes, rising; the smallest of the group first.
-    inverted : tuple of int
-        Bits that are 1 where these are 0.
-    on, off : tuple of str
-        Classes whose code has a 1, and a 0, in `bits`.
+    `bits` are equal over all classes, rising, and 1 for those that are `on`, and 0 for
+    those that are `off`; `inverted` ones are 1 where these are 0.
     """
 
     bits: tuple[int, ...]
@@ -187,28 +179,7 @@ def bit_splits(
 ) -> tuple[BitSplit, ...]:
     """Return the classes that each bit of a codebook has on and off.
 
-    Parameters
-    ----------
-    codes, n_bits, names
-        As in `taxonomy`.
-
-    Returns
-    -------
-    tuple of BitSplit
-        Each bit in one of them, in the order of their smallest bits.
-
-    Raises
-    ------
-    CodeError, ArgumentError
-        As in `taxonomy`.
-
-    Examples
-    --------
-    >>> codes = np.array([[0b1001], [0b0110], [0b0111]], np.uint8) << 4
-    >>> for split in bit_splits(codes, 4, ["cat", "lynx", "trout"]):
-    ...     print(split.bits, split.inverted, split.on, round(split.balance, 2))
-    (0,) (1, 2) ('cat',) 0.33
-    (3,) () ('cat', 'trout') 0.67
+    Each bit is in one of the splits, which come in the order of their smallest bits.
     """
     codes = check_codes(codes, n_bits)
     words = _class_names(names, len(codes))
