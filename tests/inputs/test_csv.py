@@ -167,7 +167,7 @@ def test_texts_beside_blanks_are_no_stray_numbers(path):
 
 def test_a_column_of_numbers_does_not_hide_what_else_fits(path):
     path.write_text("text,age\none,1\ntwo,?\nthree,3\nfour,4\n")
-    with pytest.raises(ArgumentError, match="2 columns of texts .* age"):
+    with pytest.raises(ArgumentError, match=r"2 columns of texts .* age"):
         inputs.read(path)
 
 
