@@ -153,15 +153,10 @@ def python_values(column: Any) -> list[Any]:
     if types.is_struct(kind):
         names, structs = [field.name for field in kind], []
         for chunk in column.chunks:
-            parts = [pa.chunked_array([part]) for part in chunk.flatten()]
-            rows: Any = zip(*map(python_values, parts), strict=True) if parts else ()
-            dicts = [dict(zip(names, row, strict=True)) for row in rows] or [{}] * len(
-                chunk
-            )
-            gaps = chunk.is_null().to_pylist()
-            structs += [
-                None if gap else row for row, gap in zip(dicts, gaps, strict=True)
-            ]
+            parts = [python_values(pa.chunked_array([x])) for x in chunk.flatten()]
+            for i, gap in enumerate(chunk.is_null().to_pylist()):
+                row = {x: part[i] for x, part in zip(names, parts, strict=True)}
+                structs.append(None if gap else row)
         return structs
     if types.is_map(kind):
         pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
