@@ -143,9 +143,7 @@ def python_values(column: Any) -> list[Any]:
     import pyarrow as pa
     import pyarrow.types as types
 
-    if types.is_dictionary(kind) and not (
-        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
-    ):
+    if types.is_dictionary(kind) and kind.value_type.id not in _plain_kinds():
         column, kind = column.cast(kind.value_type), kind.value_type
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     if any(is_one(kind) for is_one in lists):
@@ -176,11 +174,9 @@ def python_values(column: Any) -> list[Any]:
         years = pc.min_max(pc.year(utc))
         low, high = years["min"].as_py(), years["max"].as_py()
         if low is not None and not 1 <= low <= high <= 9999:
-            column = _as_texts(column)
-    if getattr(column.type, "unit", None) == "ns":
+            return _iso(column)
+    if getattr(kind, "unit", None) == "ns":
         return _of_nanoseconds(column)
-    if types.is_temporal(kind) and types.is_string(column.type):
-        return _iso(column)
     values: list[Any] = column.to_pylist()
     return values
 
@@ -230,24 +226,19 @@ def _of_nanoseconds(column: Any) -> list[Any]:
             text = f"PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"
             texts.append(f"-{text}" if (count or 0) < 0 else text)
     else:
-        texts = _iso(_as_texts(column))
+        texts = _iso(column)
     return [
         text if is_exact is False else time
         for time, text, is_exact in zip(times, texts, exact, strict=True)
     ]
 
 
-def _as_texts(column: Any) -> Any:
-    """Return times as Arrow writes them; in UTC, as it cuts offsets with seconds."""
+def _iso(column: Any) -> list[str | None]:
+    """Return times in ISO 8601; in UTC, as Arrow cuts offsets with seconds."""
     import pyarrow as pa
     import pyarrow.types as types
 
     if types.is_timestamp(column.type) and column.type.tz is not None:
         column = column.cast(pa.timestamp(column.type.unit, "UTC"))
-    return column.cast(pa.string())
-
-
-def _iso(column: Any) -> list[str | None]:
-    """Return times written by Arrow as ISO 8601 has them."""
-    texts = column.to_pylist()
+    texts = column.cast(pa.string()).to_pylist()
     return [None if text is None else text.replace(" ", "T", 1) for text in texts]
