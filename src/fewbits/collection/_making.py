@@ -244,7 +244,8 @@ def _encoded(
     model: Model, source: Input, form: str | None, progress: Progress | None
 ) -> tuple[CodeArray, Any]:
     """Return the codes of items, and an Arrow table of all that is kept of them."""
-    features = corrections = None
+    features: Any = None
+    corrections = None
     if form is not None and source.kind == "codes":
         raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
     if source.kind == "codes" != model.kind:  # made by the encoder before
@@ -264,7 +265,7 @@ def _encoded(
         codes,
         ids=source.ids,
         columns=source.stored_columns(),
-        vectors=None if features is None else kept_vectors(features, form),
+        vectors=kept_vectors(features, form) if form else None,
         corrections=None if corrections is None else corrections.values,
     )
 

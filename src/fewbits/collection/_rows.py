@@ -155,11 +155,8 @@ class Rows:
         for part, (start, stop) in ends:
             table = part.table(list(columns))
             if id_name is not None:
-                table = (
-                    pa.table({id_name: part.ids})
-                    if not columns
-                    else table.add_column(0, id_name, part.ids)
-                )
+                named = dict(zip(table.column_names, table.columns, strict=True))
+                table = pa.table({id_name: part.ids, **named})
             table = filtered(table, part.live)
             yield table if mask is None else filtered(table, mask[start:stop])
 
@@ -183,17 +180,14 @@ class Rows:
     def labelled(self, name: str) -> Mask | None:
         """Return which positions have a label, not null, NaN or blank; None for all."""
         import pyarrow.compute as pc
-        import pyarrow.types as types
 
         pieces = []
         for table in self.batches([name], None):
             column = plain_column(table[name])
-            has = column.is_valid()
+            has = pc.invert(column.is_null(nan_is_null=True))
             if is_text(column.type):
                 blank = pc.match_substring_regex(column, r"^\s*$")
                 has = pc.and_(has, pc.invert(blank.fill_null(True)))
-            elif types.is_floating(column.type):
-                has = pc.and_(has, pc.invert(column.is_nan().fill_null(True)))
             pieces.append(has.to_numpy())
         mask = np.concatenate(pieces).astype(np.bool_) if pieces else None
         return None if mask is None or mask.all() else mask
@@ -336,13 +330,9 @@ class Rows:
             return kept
         masks = [self._matching(part, filter, id_name, n_bits) for part in self.parts]
         if not masks:  # the condition is checked all the same
-            import pyarrow as pa
-
-            fields = [self.schema.field(name) for name in self.columns]
-            ids = pa.array([], self.schema.field(ID).type)
-            table = _with_ids(pa.schema(fields).empty_table(), ids, id_name)
-            none = np.empty((0, self.code_bytes), np.uint8)
-            masks = [matching_rows(filter, table, none, n_bits)]
+            none = self.schema.empty_table()
+            table = _with_ids(none.select(self.columns), none[ID], id_name)
+            masks = [matching_rows(filter, table, self.codes, n_bits)]
         mask = read_only(np.concatenate(masks))
         if key is not None:
             for old in list(self._masks)[: 1 - _MASKS]:

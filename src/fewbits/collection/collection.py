@@ -66,12 +66,7 @@ from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
-from fewbits.collection._table import (
-    FORMS,
-    aligned,
-    filtered,
-    typed_schema,
-)
+from fewbits.collection._table import FORMS, aligned, filtered, typed_schema
 from fewbits.collection._verification import (
     Verification,
     last_verified,
@@ -84,15 +79,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import (
-    CORRECTION,
-    ID,
-    RESERVED,
-    RepairReport,
-    Report,
-    Store,
-    Writer,
-)
+from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store, Writer
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
