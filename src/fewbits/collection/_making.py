@@ -360,45 +360,34 @@ def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
     return replace(new, facts=replace(new.facts, **same, novelty_radius=None))
 
 
-def reencoded_tables(
-    rows: Rows, model: Model, progress: Progress | None
-) -> Iterator[Any]:
-    """Yield tables of rows whose codes are those of a model, from kept vectors."""
-    encoder = model.encoder
-
-    def recode(span: slice) -> tuple[CodeArray, CodeArray | None]:
-        vectors = rows.vectors_at(rows.row_numbers[span])
-        codes = encoder.encode(vectors)
-        corrections = encoder.corrections(vectors, codes)
-        return codes, None if corrections is None else corrections.values
-
-    step = max(1, _REENCODED // encoder.n_features)
-    return _recoded(rows, recode, step, progress)
-
-
-def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:
-    """Yield tables of rows with the first bits of their codes."""
-    return _recoded(rows, lambda span: (prefix(rows.codes[span], bits), None))
-
-
-def _recoded(
+def recoded_tables(
     rows: Rows,
-    recode: Callable[[slice], tuple[CodeArray, CodeArray | None]],
-    step: int = _REENCODED,
+    encoder: Encoder,
     progress: Progress | None = None,
+    *,
+    is_prefix: bool = False,
 ) -> Iterator[Any]:
-    """Yield tables of rows with other codes, and the corrections of these."""
-    done = 0
+    """Yield tables of rows with the codes that an encoder makes of kept vectors.
+
+    Or with the first bits of their codes, which are those of a prefix.
+    """
+    step, done = max(1, _REENCODED // encoder.n_features), 0
     for table in rows.whole():
         place = table.column_names.index(CODE)
         for span in [*spans(len(table), step)] or [slice(0, 0)]:
             part = table.slice(span.start, span.stop - span.start)
-            codes, corrections = recode(slice(done, done + len(part)))
+            here, corrections = slice(done, done + len(part)), None
+            if is_prefix:
+                codes = prefix(rows.codes[here], encoder.n_bits)
+            else:
+                vectors = rows.vectors_at(rows.row_numbers[here])
+                codes = encoder.encode(vectors)
+                corrections = encoder.corrections(vectors, codes)
             if CORRECTION in part.column_names:
                 part = part.drop_columns(CORRECTION)
             part = part.set_column(place, CODE, fixed_binary(codes))
             if corrections is not None:
-                values = fixed_binary(corrections)
+                values = fixed_binary(corrections.values)
                 part = part.add_column(place + 1, CORRECTION, values)
             yield part
             done += len(part)

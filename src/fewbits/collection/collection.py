@@ -54,9 +54,8 @@ from fewbits.collection._making import (
     learn_model,
     model_of,
     more_rows,
-    prefixed_tables,
     read_rows,
-    reencoded_tables,
+    recoded_tables,
     reencoding_model,
     retyped,
     rows_of_schema,
@@ -1590,7 +1589,9 @@ skip_unreadable, progress
         """
         version = self._version
         model, rows = version.model.prefix(whole_number(bits, "bits")), version.rows
-        tables = None if rows is None else prefixed_tables(rows, bits)
+        tables = None
+        if rows is not None:
+            tables = recoded_tables(rows, model.encoder, is_prefix=True)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
         return shorter
@@ -1882,7 +1883,7 @@ skip_unreadable, progress
         with self._alone():
             rows, old = self._version.filled, self._version.model
             new = reencoding_model(rows, old, _source(encoder))
-            tables = reencoded_tables(rows, new, progress)
+            tables = recoded_tables(rows, new.encoder, progress)
             self._replace(new, tables, self._folder, before=rows)
             del rows, tables  # which hold the files of the old rows
             if self._folder is not None:
