@@ -103,7 +103,8 @@ def read_rows(
     if isinstance(data, Iterator):
         raise ArgumentError(f"give a list of items, not a {type(data).__name__}")
     is_table = isinstance(data, str | Path | Input) or is_frame(data)
-    if not is_codes and (is_table or skip_blank or model is None):
+    is_read = not is_codes and (is_table or skip_blank or model is None)
+    if is_read:
         names: tuple[str, ...] = ()
         kind, as_text = None, []
         if model is not None and not isinstance(data, Input):  # which has its columns
@@ -117,38 +118,28 @@ def read_rows(
                     as_text.append(id)
                 if model.kind == "texts" and column is images is codes is None:
                     column = model.facts.item_column
-        source = read(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            names=names,
-            skip_blank=skip_blank,
-            as_text=as_text,
-            kind=kind,
-            **beside,
-        )
-        source = _with_paths_as_ids(source, rows)
-        return source if model is None else model.checked(source, codes=True)
-    for name, value in (("column", column), ("images", images), ("id", id)):
-        if value is not None:
-            raise ArgumentError(
-                f"{name} names a column of a table, which these items are not: give "
-                "ids= and columns= beside them"
-            )
-    if is_codes:
-        n_bits = None
-        if are_texts(codes) or are_bytes(codes):
-            codes, n_bits = packed_codes(as_column(codes), "the codes")
-        else:
-            codes = as_codes(as_array(codes, "codes"))
-        source = Input("codes", codes, None, "the codes", n_bits=n_bits)
+        options = {"column": column, "images": images, "codes": codes, "id": id}
+        options |= {"names": names, "as_text": as_text, "kind": kind}
+        source = read(data, **options, skip_blank=skip_blank, **beside)
     else:
-        assert model is not None
-        what = f"the {type(data).__name__}"
-        source = Input(model.kind, model.items(data), None, what)
-    source = _with_paths_as_ids(with_beside(source, **beside), rows)
+        for name, value in (("column", column), ("images", images), ("id", id)):
+            if value is not None:
+                raise ArgumentError(
+                    f"{name} names a column of a table, which these items are not: "
+                    "give ids= and columns= beside them"
+                )
+        n_bits = None
+        if not is_codes:
+            assert model is not None
+            what = f"the {type(data).__name__}"
+            source = Input(model.kind, model.items(data), None, what)
+        else:
+            if are_texts(codes) or are_bytes(codes):
+                codes, n_bits = packed_codes(as_column(codes), "the codes")
+            codes = as_codes(as_array(codes, "codes"))
+            source = Input("codes", codes, None, "the codes", n_bits=n_bits)
+        source = with_beside(source, **beside)
+    source = _with_paths_as_ids(source, rows)
     return source if model is None else model.checked(source, codes=True)
 
 
