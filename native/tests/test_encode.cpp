@@ -381,7 +381,7 @@ void check_asymmetric(Random& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const int rounds = argc > 1 ? std::atoi(argv[1]) : 50;
+    const int rounds = argc > 1 ? std::atoi(argv[1]) : 40;
     for (const auto isa : fewbits::available_isas()) {
         fewbits::force_isa(isa);
         Random random(7);
