@@ -1,6 +1,6 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
