@@ -298,9 +298,7 @@ def stale_files(disk: Disk, manifest: Manifest) -> list[str]:
         check(copy, compare)
     for entry in manifest.segments:
         if has_index(entry):
-            check(
-                entry.name("ids"), lambda entry=entry: read_index(disk, entry).check()
-            )
+            check(entry.name("ids"), partial(read_index, disk, entry, whole=True))
         check(entry.name("mih"), partial(read_derived, disk, entry))
     return names
 
