@@ -36,15 +36,8 @@ class Codebook(Immutable):
         Length of the codes.
     names : array-like of shape (n_classes,), default=None
         Unique labels of one kind: integers, numbers, booleans or strings. None numbers
-        the classes.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-        Read-only, as are `names`.
-    n_bits : int
-    names : ndarray of shape (n_classes,)
-        int64, float64, bool or str.
+        the classes. All three stay as attributes, arrays read-only; names are int64,
+        float64, bool or str.
 
     Raises
     ------

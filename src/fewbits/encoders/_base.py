@@ -232,15 +232,9 @@ class Encoder(Immutable, ABC):
         return self.project(X)
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
-        """Return what the asymmetric distance adds for each code; None, as a rule.
+        """Return what the asymmetric distance adds for each code, float32 (n,).
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype float32, or None
+        None, as a rule.
         """
         return None
 
