@@ -221,16 +221,6 @@ class Codebook(Immutable):
         ------
         OSError
             When the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from fewbits.classify import load_codebook
-        >>> book = Codebook(np.array([[0], [224]], np.uint8), 4, ["cat", "dog"])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     book.save(f"{folder}/classes.safetensors")
-        ...     load_codebook(f"{folder}/classes.safetensors").names
-        array(['cat', 'dog'], dtype='<U3')
         """
         with atomic_write(path) as file:
             file.write(self.to_bytes())

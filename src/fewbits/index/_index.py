@@ -110,23 +110,12 @@ class Index(ABC):
         Parameters
         ----------
         chunks : iterable of (codes, ids, live) or (codes, ids, live, tables)
-            Packed codes (n, n_bytes) of one width and their ids (n,), int64 or a range,
-            which rise from one to the next through all chunks; and a mask (n,) over
-            those that can be found, None for all. Perhaps a
-            `fewbits.index.table_files.TableCache` with the tables of the codes. One
-            chunk at least.
+            One at least: packed codes (n, n_bytes) of one width; their ids (n,), int64
+            or a range, which rise from one to the next through all chunks; a mask (n,)
+            over those that can be found, None for all; and perhaps a
+            `fewbits.index.table_files.TableCache` of the codes.
         **settings
             Further parameters of the index.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from fewbits.index import FlatIndex
-        >>> codes, ids = np.array([[0], [7]], np.uint8), np.array([3, 4])
-        >>> parts = [(codes, ids, np.array([False, True])), (codes, ids + 2, None)]
-        >>> index = FlatIndex.from_chunks(parts)
-        >>> index.search(codes[:1], k=2)
-        Neighbours(distances=array([[0, 3]], dtype=int32), ids=array([[5, 4]]))
         """
         index = object.__new__(cls)
         index._hold(tuple(Chunk(*part) for part in chunks))
