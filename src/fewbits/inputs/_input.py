@@ -10,12 +10,9 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import (
-    is_flag,
-    is_number,
-    missing_message,
-)
+from fewbits._arrow import is_flag, is_number, missing_message
 from fewbits._checks import check_count
+from fewbits._features import row_spans
 from fewbits.errors import ArgumentError, ArtefactError
 
 Kind = Literal["vectors", "texts", "images", "codes"]
@@ -24,7 +21,6 @@ SKIP_HINT = (
     "fill it in, or leave such rows out by skip_blank=True (on the command line "
     "--skip-blank)"
 )
-_BLOCK_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -251,14 +247,12 @@ def checked_vectors(array: Any, source: str) -> Any:
         )
     if array.dtype.kind != "f":
         return array
-    n_rows = max(1, _BLOCK_BYTES // (array.dtype.itemsize * max(1, array.shape[1])))
-    for start in range(0, len(array), n_rows):
-        block = array[start : start + n_rows]
-        finite = np.isfinite(block)
+    for span in row_spans(array):
+        finite = np.isfinite(block := array[span])
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             raise ArgumentError(
-                f"{source} holds {block[row, column]} in row {start + row}, "
+                f"{source} holds {block[row, column]} in row {span.start + row}, "
                 f"column {column}; vectors must be finite"
             )
     return array
