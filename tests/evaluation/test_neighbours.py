@@ -12,7 +12,6 @@ from sklearn.preprocessing import FunctionTransformer
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import (
     exact_neighbours,
-    ground_truth,
     mean_average_precision,
     neighbour_recall,
     neighbour_recall_score,
@@ -154,8 +153,9 @@ def test_threshold_is_the_mean_distance_to_the_kth_other_row():
     distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     kth = np.sort(distances, axis=1)[:, 7]
     assert neighbour_threshold(X, 7) == pytest.approx(kth.mean())
-    sampled = neighbour_threshold(X, 7, n_sample=10, random_state=1)
-    assert sampled == neighbour_threshold(X, 7, n_sample=10, random_state=1)
+    many = np.tile(X, (20, 1))
+    sampled = neighbour_threshold(many, 7 * 20 + 19, random_state=1)
+    assert sampled == neighbour_threshold(many, 7 * 20 + 19, random_state=1)
     assert kth.min() < sampled < kth.max()
     with pytest.raises(ArgumentError, match="more neighbours than the 79 other rows"):
         neighbour_threshold(X, 80)
@@ -202,7 +202,7 @@ def test_neighbours_below_a_threshold_end_to_end():
 
 def test_listed_rows_without_neighbours_are_skipped():
     codes = np.zeros((2, 1), np.uint8)
-    score = mean_average_precision(codes, codes, ground_truth([[0], [-1]], 2))
+    score = neighbour_recall(codes, codes, [[0], [-1]], 1)
     assert score.n_skipped == 1
 
 

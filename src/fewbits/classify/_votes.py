@@ -23,7 +23,10 @@ _BLOCK = 1 << 22  # distances, or counts of votes, at once
 
 
 class Votes(NamedTuple):
-    """The winning class of every query, and the share of the votes it got."""
+    """The winning class of every query, and the share of the votes it got.
+
+    Two arrays of shape (n_queries,); shares lie between 0 and 1.
+    """
 
     labels: NDArray[Any]
     shares: NDArray[np.float64]
@@ -66,7 +69,6 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     Returns
     -------
     Votes
-        ``labels`` of shape (n_queries,) and ``shares`` between 0 and 1.
 
     Raises
     ------
@@ -119,8 +121,7 @@ def nearest_vote(
     queries, database : ndarray of shape (n, n_bytes), dtype uint8
         Packed codes of the same width.
     labels : array-like of shape (n_database,)
-        The class of every code. Codes whose class is missing (None, NaN, a blank) are
-        left out; a warning says how many are.
+        The class of every code, as in `vote`.
     k : int, default=1
         How many votes there are; more than there are codes means all.
     query_rows : ndarray of shape (n_queries,), dtype int64, default=None
@@ -130,7 +131,6 @@ def nearest_vote(
     Returns
     -------
     Votes
-        ``labels`` of shape (n_queries,) and ``shares`` between 0 and 1.
 
     Raises
     ------
@@ -233,31 +233,8 @@ def label_votes(
 ) -> NDArray[np.float64]:
     """Return the share of the neighbours that have each of several labels.
 
-    Parameters
-    ----------
-    neighbours : Neighbours
-        Distances and rows of `labels`; entries of -1 do not vote.
-    labels : array-like of shape (n, n_labels)
-        1 where an item of the collection has the label of a column, else 0.
-    k : int or None, default=None
-        How many votes there are, shared among equally near neighbours as by `vote`.
-        None: each neighbour has one vote.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_labels), dtype float64
-        Between 0 and 1.
-
-    Raises
-    ------
-    ArgumentError
-        When a query has no neighbour at all, or a neighbour has no labels.
-
-    Examples
-    --------
-    >>> neighbours = Neighbours(np.array([[0, 1]]), np.array([[2, 0]]))
-    >>> label_votes(neighbours, [[1, 0], [0, 0], [1, 1]])
-    array([[1. , 0.5]])
+    `labels` are 1 where an item of the collection has the label of a column, else 0.
+    Votes are shared as by `vote`.
     """
     matrix = _label_matrix(labels, int(neighbours.ids.max(initial=-1)) + 1)
     return _shares(_ballots_of(neighbours, k), matrix, len(neighbours.ids))
@@ -273,36 +250,7 @@ def nearest_label_votes(
 ) -> NDArray[np.float64]:
     """Return the share of the `k` nearest codes that have each of several labels.
 
-    Codes as far away as the k-th share the votes that are left, as by `nearest_vote`.
-
-    Parameters
-    ----------
-    queries, database : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes of the same width.
-    labels : array-like of shape (n_database, n_labels)
-        1 where an item has the label of a column, else 0.
-    k : int, default=1
-        How many votes there are; more than there are codes means all.
-    query_rows : ndarray of shape (n_queries,), dtype int64, default=None
-        As in `nearest_vote`.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_labels), dtype float64
-        Between 0 and 1.
-
-    Raises
-    ------
-    ArgumentError
-        When there are no codes, or no labels for one of them.
-
-    Examples
-    --------
-    Two codes are equally near, and share the last vote:
-
-    >>> codes = np.array([[0], [1], [2]], dtype=np.uint8)
-    >>> nearest_label_votes(codes[:1], codes, [[1, 0], [1, 0], [1, 1]], k=2)
-    array([[1.  , 0.25]])
+    `labels` are as in `label_votes`; the rest is as in `nearest_vote`.
     """
     queries, database = as_codes(queries), as_codes(database)
     matrix = _label_matrix(labels, len(database))

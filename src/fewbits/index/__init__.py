@@ -2,11 +2,13 @@
 
 from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._groups import Groups
-from fewbits.index._index import FlatIndex, Index, stream_range_search
+from fewbits.index._index import FlatIndex, Index
 from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._pairs import Pairs
 from fewbits.index._rerank import METRICS, RerankedNeighbours
-from fewbits.index._vectors import Corrections, Int8Vectors, VectorPart, VectorParts
+from fewbits.index._vectors import Corrections, Int8Vectors
+from fewbits.index._vectors import VectorPart as VectorPart
+from fewbits.index._vectors import VectorParts as VectorParts
 
 __all__ = [
     "METRICS",
@@ -20,7 +22,4 @@ __all__ = [
     "Pairs",
     "RangeSearchResult",
     "RerankedNeighbours",
-    "VectorPart",
-    "VectorParts",
-    "stream_range_search",
 ]

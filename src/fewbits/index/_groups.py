@@ -1,7 +1,7 @@
 """Groups of near codes: those that pairs connect, without keeping the pairs."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from fewbits.index._pairs import near_pairs
 
 _BLOCK = 1 << 16  # pairs that are joined at a time
 
-#: Says of pairs of positions, (n, 2), which of them count.
+#: Says of pairs of ids, (n, 2), which of them count.
 Confirm = Callable[[IdArray], Mask]
 
 
@@ -40,15 +40,6 @@ class Groups:
     members: IdArray
     n_pairs: int
 
-    @classmethod
-    def of_pairs(cls, pairs: IdArray) -> "Groups":
-        """Return the groups that pairs of ids or positions, (n_pairs, 2), connect."""
-        numbers, positions = np.unique(pairs, return_inverse=True)
-        sets = _Sets(len(numbers))
-        sets.join(*positions.reshape(-1, 2).T)
-        groups = sets.groups(len(pairs))
-        return replace(groups, members=numbers[groups.members])
-
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -67,6 +58,7 @@ def near_groups(
     codes: CodeArray,
     radius: int,
     mask: Mask | None,
+    ids_at: Callable[[IdArray], IdArray],
     confirm: Confirm | None,
     max_pairs: int | None,
 ) -> Groups:
@@ -94,7 +86,7 @@ def near_groups(
         if confirm is None:
             n_pairs += int(np.dot(*sizes[positions.T].astype(np.int64)))
         else:
-            positions = positions[confirm(positions)]
+            positions = positions[confirm(ids_at(positions))]
             n_pairs += len(positions)
         sets.join(*positions.T)
     return sets.groups(n_pairs)

@@ -51,24 +51,10 @@ class Tables(Immutable):
     substrings at least. So the substrings of a query are looked up, then all values
     with one bit flipped, and so on.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    cuts : ndarray of shape (m + 1,), dtype int64
-        Substring j has the bits from ``cuts[j]`` up to ``cuts[j + 1]``.
-    starts : ndarray, dtype uint32
-        For each substring in turn, where the positions of each value start, and
-        their number.
-    positions : ndarray of shape (m, n), dtype uint32
-        Positions of the codes, by the value of each substring.
-    entries : ndarray of dtype uint8, or None
-        The codes in the same order, without the whole bytes of the substring. None
-        where that would take more than six times the memory of the codes.
-
-    References
-    ----------
-    Norouzi, Punjani and Fleet, "Fast Exact Search in Hamming Space with Multi-Index
-    Hashing", IEEE TPAMI 2014.
+    Substring j has the bits from ``cuts[j]`` up to ``cuts[j + 1]``. `starts` are, for
+    each substring in turn, where the `positions` (m, n) of each of its values start,
+    and their number; `entries` the codes in the same order, without the whole bytes of
+    the substring, or None where that would take more than six times their memory.
     """
 
     def __init__(
@@ -97,20 +83,9 @@ class Tables(Immutable):
         return self.starts.nbytes + self.positions.nbytes + entries
 
 
-def build_tables(
-    codes: CodeArray, n_substrings: int | None = None, n_bits: int | None = None
-) -> Tables:
-    """Return the tables of codes.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_substrings : int, default=None
-        None takes substrings of about log2(n) bits.
-    n_bits : int, default=None
-        Where the bits after these are always 0.
-    """
-    cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1], n_substrings)
+def build_tables(codes: CodeArray, n_bits: int | None = None) -> Tables:
+    """Return the tables of codes; the bits after the first `n_bits` are always 0."""
+    cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1])
     n_starts, n_entries = sizes(codes.shape, cuts)
     starts = np.empty(n_starts, np.uint32)
     positions = np.empty((len(cuts) - 1, len(codes)), np.uint32)
@@ -123,11 +98,10 @@ def build_tables(
     return Tables(codes, cuts, starts, positions, entries)
 
 
-def default_cuts(n: int, n_bits: int, n_substrings: int | None = None) -> IdArray:
+def default_cuts(n: int, n_bits: int) -> IdArray:
     """Return where codes are cut: no table has more positions than there are codes."""
     longest = min(MAX_LENGTH, log2(max(16, n)))
-    number = n_substrings or int(np.ceil(n_bits / longest))
-    return np.linspace(0, n_bits, number + 1).astype(np.int64)
+    return np.linspace(0, n_bits, int(np.ceil(n_bits / longest)) + 1).astype(np.int64)
 
 
 def sizes(shape: tuple[int, ...], cuts: IdArray) -> tuple[int, int]:
@@ -173,23 +147,14 @@ class LazyTables:
     added up. Once it is as much as they cost, they are read where they are kept, or
     made: so searching costs at most about twice what it would if all queries were known
     in advance.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_substrings : int or None
-    read : callable or None
-        Reads the tables, which is cheaper than making them.
     """
 
-    def __init__(
-        self, codes: CodeArray, n_substrings: int | None, read: ReadTables | None
-    ) -> None:
-        self._codes, self._n_substrings, self._read = codes, n_substrings, read
+    def __init__(self, codes: CodeArray, read: ReadTables | None) -> None:
+        self._codes, self._read = codes, read
         self._tables: Tables | None = None
         self._credit, self._lock = 0.0, Lock()
         n, n_bytes = codes.shape
-        cuts = default_cuts(n, 8 * n_bytes, n_substrings)
+        cuts = default_cuts(n, 8 * n_bytes)
         lengths = np.diff(cuts).tolist()
         self._n_entries = len(lengths) * n
         inside = sizes(codes.shape, cuts)[1] > 0
@@ -209,13 +174,7 @@ class LazyTables:
     def spared(self, kind: int, radius: int, scan: int) -> float:
         """Return what a query is spared by look-ups in place of a scan, 0 for nothing.
 
-        Parameters
-        ----------
-        kind : int
-        radius : int
-            Within which its neighbours are, at most the number of bits.
-        scan : int
-            Picoseconds of a scan for it.
+        `radius` is that within which its neighbours are.
         """
         skew = self._skew.get(kind, 1.0)
         return max(0.0, scan - skew * float(self._price[radius]))
@@ -237,13 +196,7 @@ class LazyTables:
         self._skew[kind] = max(1.0, 0.97 * self._skew.get(kind, 1.0))
 
     def get(self, spared: float = inf) -> Tables | None:
-        """Return the tables if they are there, or pay by now.
-
-        Parameters
-        ----------
-        spared : float
-            Picoseconds that they would spare the queries at hand.
-        """
+        """Return the tables, or pay for them by what the queries are spared."""
         if self._tables is None:
             self._credit += spared
             # A thread that comes while another makes them does a scan.
@@ -252,7 +205,7 @@ class LazyTables:
                     if self._are_due():
                         read, self._read = self._read, None
                         self._tables = (
-                            build_tables(self._codes, self._n_substrings)
+                            build_tables(self._codes)
                             if read is None
                             else read(self._codes)
                         )
@@ -268,22 +221,15 @@ class LazyTables:
 
 
 class TableCache:
-    """The tables of the codes of one chunk, for indexes that share it.
-
-    Parameters
-    ----------
-    read : callable, default=None
-        Reads the tables of codes where they are kept.
-    """
+    """The tables of the codes of one chunk, for indexes that share it."""
 
     def __init__(self, read: ReadTables | None = None) -> None:
-        self._read = read
-        self._lazy: dict[int | None, LazyTables] = {}
+        self._read, self._lock = read, Lock()
+        self._lazy: LazyTables | None = None
 
-    def of(self, codes: CodeArray, n_substrings: int | None) -> LazyTables:
-        """Return the tables of some codes, always the same."""
-        lazy = self._lazy.get(n_substrings)
-        if lazy is None:
-            lazy = LazyTables(codes, n_substrings, self._read)
-            lazy = self._lazy.setdefault(n_substrings, lazy)
-        return lazy
+    def of(self, codes: CodeArray) -> LazyTables:
+        """Return the tables of the codes, always the same."""
+        if self._lazy is None:
+            with self._lock:
+                self._lazy = self._lazy or LazyTables(codes, self._read)
+        return self._lazy

@@ -5,7 +5,6 @@ from math import comb
 import numpy as np
 import pytest
 
-from fewbits.classify import bits_needed
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep.centres import (
     balanced_centres,
@@ -68,7 +67,7 @@ class TestHadamard:
     @pytest.mark.parametrize("n_bits", [2, 4, 12, 16, 20, 48, 64])
     def test_half_of_the_bits_differ_or_all(self, n_bits):
         for n_classes in {2, 3, n_bits, n_bits + 1, 2 * n_bits}:
-            if bits_needed(n_classes) <= n_bits:
+            if n_classes <= 2**n_bits:
                 found = distances(hadamard_centres(n_classes, n_bits))
                 assert set(found) <= {n_bits // 2, n_bits}
 
@@ -234,7 +233,7 @@ class TestSemantic:
         assert len(np.unique(semantic_centres(np.eye(8), 3), axis=0)) == 8
 
     def test_bad_choice(self):
-        with pytest.raises(ArgumentError, match="choice must be an integer, 1 or more"):
+        with pytest.raises(ArgumentError, match="choice must be"):
             semantic_centres(np.eye(9), 8, choice=0)
 
 
@@ -269,12 +268,12 @@ class TestBadInput:
         [
             (5, 2, "5 classes need at least 3 bits to get codes of their own, got 2"),
             (65_537, 16, "65537 classes need at least 17 bits"),
-            (0, 8, "n_classes must be an integer, 1 or more, got 0"),
-            (2.0, 8, "n_classes must be an integer"),
-            (True, 8, "n_classes must be an integer"),
-            (3, 0, "n_bits must be an integer, 1 to 65536, got 0"),
-            (3, 8.0, "n_bits must be an integer"),
-            (3, 65_537, "n_bits must be an integer, 1 to 65536"),
+            (0, 8, "n_classes must be"),
+            (2.0, 8, "n_classes must be"),
+            (True, 8, "n_classes must be"),
+            (3, 0, "n_bits must be"),
+            (3, 8.0, "n_bits must be"),
+            (3, 65_537, "n_bits must be"),
         ],
     )
     def test_sizes(self, generator, n_classes, n_bits, message):

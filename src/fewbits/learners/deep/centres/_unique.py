@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.classify import check_capacity
-from fewbits.learners._core._parameters import N_BITS, check, check_integer
+from fewbits.errors import ArgumentError
+from fewbits.learners._core._parameters import N_BITS, Interval, check
 
 Centres = NDArray[np.int8]
 
@@ -65,8 +65,17 @@ def _nearest_free(
 def check_sizes(n_classes: Any, n_bits: Any) -> None:
     """Refuse more classes than codes."""
     check("n_bits", n_bits, N_BITS)
-    check_integer("n_classes", n_classes, 1)
-    check_capacity(n_classes, n_bits)
+    check("n_classes", n_classes, [Interval(int, 1)])
+    if bits_needed(n_classes) > n_bits:
+        raise ArgumentError(
+            f"{n_classes} classes need at least {bits_needed(n_classes)} bits to get "
+            f"codes of their own, got {n_bits}"
+        )
+
+
+def bits_needed(n_classes: int) -> int:
+    """Return the shortest length that has a code for each class."""
+    return max(1, (int(n_classes) - 1).bit_length())
 
 
 def all_live(centres: Centres) -> bool:
