@@ -190,13 +190,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def without_unreadable(source: Input) -> Input:
-    """Return the images that can be read, and warn of the others.
-
-    Raises
-    ------
-    ArgumentError
-        When these are no images, or none can be read.
-    """
+    """Return the images that can be read, and warn of the others."""
     if source.kind != "images":
         raise ArgumentError(
             f"{source.source} holds {source.kind}, no images: leave out "

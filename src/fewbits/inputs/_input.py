@@ -259,13 +259,7 @@ def checked_vectors(array: Any, source: str) -> Any:
 
 
 def check_several(items: Any) -> None:
-    """Refuse one text, path or image where several are needed: it is not a list.
-
-    Raises
-    ------
-    ArgumentError
-        Shows the list to give instead.
-    """
+    """Refuse one text, path or image where several are needed, by the list to give."""
     if isinstance(items, str | bytes | Path):
         what = "path" if isinstance(items, Path) else "string"
         shown = f"give a list of items, not one {what}: {reprlib.repr([items])}"
@@ -284,13 +278,7 @@ def blank_rows(texts: Iterable[str | None]) -> list[int]:
 def check_texts(
     texts: Sequence[str], source: str, hint: str = "leave it out or fill it in"
 ) -> None:
-    """Refuse blank texts: their features would be zeros.
-
-    Raises
-    ------
-    ArgumentError
-        Names the first blank text by its row, counted from 0 as ids are.
-    """
+    """Refuse blank texts, whose features would be zeros, by their rows from 0 on."""
     if rows := blank_rows(texts):
         first: str | None = texts[rows[0]]
         problem = "has no text" if first is None else "holds a blank text"

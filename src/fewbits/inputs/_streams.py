@@ -71,11 +71,6 @@ def plain_bytes(
     """Decompress what a file holds, by its ending, or by its first bytes for None.
 
     UTF-16, as Excel and PowerShell save "Unicode", becomes UTF-8.
-
-    Raises
-    ------
-    ArtefactError
-        When compressed bytes are damaged or cut off, or it is no UTF-16.
     """
     with peekable(raw) as file:
         head = file.peek(HEAD)
