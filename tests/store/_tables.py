@@ -50,7 +50,7 @@ def after(state, table):
 def content(snapshot):
     """Return what a snapshot holds: its rows by id, in the order of their numbers."""
     found, last = {}, -1
-    for part in snapshot.parts:
+    for part in snapshot.segments:
         records = part.table().to_pylist()
         ids, sequence = part.ids.to_pylist(), part.row_numbers.tolist()
         codes, vectors = part.codes, part.vectors

@@ -102,7 +102,7 @@ def damaged_disk(hurts):
 def readable(store):
     """Return the rows of each part, None where they are damaged."""
     found = []
-    for part in store.snapshot().parts:
+    for part in store.snapshot().segments:
         try:
             rows = zip(part.whole().to_pylist(), part.ids.to_pylist(), strict=True)
             alive = {*part.live_positions().tolist()}
