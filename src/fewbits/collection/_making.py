@@ -1,6 +1,6 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -455,45 +455,16 @@ def written_columns(schema: Any) -> list[str]:
     return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
 
 
-def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """Return the schema after an update, and what changes a table of rows."""
+def typed_update(schema: Any, table: Any) -> tuple[Any, Any]:
+    """Return the schema after an update, and its table with columns of these types."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    keys = table[ID].combine_chunks()
-    schema, changed = typed_schema(schema, table), {}
+    schema, columns = typed_schema(schema, table), {ID: table[ID]}
     for name in table.column_names[1:]:
         if name not in schema.names:
             schema = schema.append(pa.field(name, table.schema.field(name).type))
-        changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
-
-    def change(rows: Any) -> Any:
-        places = pc.index_in(rows[ID].combine_chunks(), value_set=keys)
-        rows = retyped(rows, schema)
-        for at, name in enumerate(rows.column_names):
-            if name in changed:
-                new = changed[name].take(places)
-                new = pc.if_else(pc.is_valid(places), new, rows[name].combine_chunks())
-                rows = rows.set_column(at, name, new)
-        return rows
-
-    return schema, change
-
-
-def retyped(rows: Any, schema: Any) -> Any:
-    """Return rows with columns that they lack, or that are of nulls alone, as nulls."""
-    import pyarrow as pa
-
-    kinds = dict(zip(rows.column_names, rows.schema.types, strict=True))
-    kinds |= dict(zip(schema.names, schema.types, strict=True))
-    return pa.table(
-        {
-            name: rows[name]
-            if name in rows.column_names and rows[name].type == kind
-            else pa.nulls(len(rows), kind)
-            for name, kind in kinds.items()
-        }
-    )
+        columns[name] = cast_column(table[name], schema.field(name))
+    return schema, pa.table(columns)
 
 
 # What an encoder brings along, and what the columns of the first rows say.

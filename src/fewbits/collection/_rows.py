@@ -39,7 +39,7 @@ from fewbits.store import (
     ID,
     RESERVED,
     VECTOR,
-    Part,
+    Segment,
     Snapshot,
     Store,
 )
@@ -67,7 +67,7 @@ class Rows:
         before: "Rows | None" = None,
     ) -> None:
         self.store, self.snapshot = store, snapshot or store.snapshot()
-        self.parts, self.schema = self.snapshot.parts, self.snapshot.schema
+        self.parts, self.schema = self.snapshot.segments, self.snapshot.schema
         names = self.schema.names
         self.columns = [name for name in names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
@@ -208,7 +208,7 @@ class Rows:
 
     # Some rows.
 
-    def _split(self, rows: IdArray) -> Iterator[tuple[Part, IdArray, IdArray]]:
+    def _split(self, rows: IdArray) -> Iterator[tuple[Segment, IdArray, IdArray]]:
         """Yield each part, where its rows are in `rows`, and their positions in it."""
         for part in self.parts:
             entry = part.entry
@@ -331,7 +331,7 @@ class Rows:
         return mask
 
     def _matching(
-        self, part: Part, filter: Any, id_name: str | None, n_bits: int
+        self, part: Segment, filter: Any, id_name: str | None, n_bits: int
     ) -> Mask:
         from fewbits.collection.filters import matching_rows
 
@@ -450,7 +450,7 @@ def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:
 
 def keep_tables(writer: Any, kind: str) -> None:
     """Write tables of search beside the segments of a store that should have them."""
-    for part in writer.parts:
+    for part in writer.segments:
         if kind == "flat":
             writer.keep_derived(part, None)
         elif part.derived() is None:

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
@@ -45,7 +45,6 @@ from fewbits.collection import _folder
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
 from fewbits.collection._making import (
-    change_columns,
     check_chosen,
     check_vectors_only,
     encoder_model,
@@ -57,8 +56,8 @@ from fewbits.collection._making import (
     read_rows,
     recoded_tables,
     reencoding_model,
-    retyped,
     rows_of_schema,
+    typed_update,
     update_table,
 )
 from fewbits.collection._model import Facts, Model, Progress
@@ -1041,8 +1040,9 @@ skip_unreadable, progress
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
-            schema, change = change_columns(writer.manifest.schema, table)
-            writer.rewrite(change, ids=keys, schema=schema)
+            schema, table = typed_update(writer.manifest.schema, table)
+            writer.retype(schema)
+            writer.update(table)
         return int(table.num_rows)
 
     def delete(
@@ -1362,6 +1362,11 @@ skip_unreadable, progress
         """Return the names of versions, and which these are."""
         rows = self._version.rows
         return {} if rows is None else rows.store.tags()
+
+    def tag_times(self) -> dict[str, datetime]:
+        """Return when versions got their names, in UTC, as far as this is known."""
+        rows = self._version.rows
+        return {} if rows is None else rows.store.tag_times()
 
     def at(self, version: int | str) -> Collection:
         """Return the collection as it was at a version, or at one of this name.
@@ -1809,8 +1814,7 @@ skip_unreadable, progress
                 if how == "upsert":
                     required |= {*schema.names}.difference(RESERVED)
                 table = aligned(table, typed, id_name=source.id, required=required)
-                if typed != schema:  # a column of nulls has values now
-                    writer.rewrite(partial(retyped, schema=typed), schema=typed)
+                writer.retype(typed)  # a column of nulls may have values now
                 if how == "add_missing" and ID in table.column_names:
                     table = filtered(table, ~writer.holds(one_chunk(table[ID])))
                 (writer.upsert if how == "upsert" else writer.append)(table)
