@@ -310,7 +310,7 @@ def _warn_of_numbers(
             )
     for i in places:
         name = table.names[i]
-        if _counts_rows(table, i):
+        if _counts_rows(table.column(i)):
             doubts.append(
                 f"column {name!r} counts the rows and is taken for a feature; if it is "
                 "none, leave it out or call it 'id'"
@@ -324,16 +324,14 @@ def _warn_of_numbers(
         warn_user(f"{source}: {doubt}")
 
 
-def _counts_rows(table: Table, place: int) -> bool:
+def _counts_rows(column: Any) -> bool:
     """Return whether a column numbers the rows under another name."""
-    if len(table) < _COUNTED or not is_integer(table.fields[place].type):
-        return False
-    column = table.column(place)
-    if column.null_count:
+    n = len(column)
+    if n < _COUNTED or not is_integer(column.type) or column.null_count:
         return False
     numbers = column.to_numpy()
     ends = int(numbers[-1]) - int(numbers[0])
-    return ends == len(table) - 1 and bool((np.diff(numbers) == 1).all())
+    return ends == n - 1 and bool((np.diff(numbers) == 1).all())
 
 
 # What the columns hold
