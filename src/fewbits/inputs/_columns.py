@@ -61,7 +61,6 @@ _SHOWN = 40  # characters of a text in a message
 _SKIPPED = 5  # rows in a message
 #: What columns of texts may be used as, by what is written in them.
 _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
-_NEITHER = "neither texts nor plain numbers"
 
 
 @dataclass(frozen=True)
@@ -242,7 +241,8 @@ def _only_fitting(
             group = _GROUPS.get(form, "data")
             forms[i] = group
             if group == "data":
-                forms[i] = f"{text[:_SHOWN]!r} and the like, {_NEITHER}"
+                shown = f"{text[:_SHOWN]!r} and the like"
+                forms[i] = f"{shown}, neither texts nor plain numbers"
             elif group == "texts" and (exception := exceptions(column, PLAIN_NUMBER)):
                 row, text, _ = exception
                 forms[i] = f"numbers but for {text[:_SHOWN]!r} in row {row}"
