@@ -265,7 +265,9 @@ def _only_fitting(
         is_sure = len(fits) == 1 and not (texts and (odd or len(counted) > 1))
         chosen = "texts" if texts else "vectors" if groups["vectors"] else "written"
     else:
-        is_sure = len(numbers) > 1 and not (groups["codes"] or data or groups["other"])
+        for i in groups["codes"]:
+            check_words(table.column(i), _column_of(table, i, source), "")
+        is_sure = len(numbers) > 1 and not (data or groups["other"])
         chosen, fits = "numbers", numbers
         for i in fits if is_sure else ():
             column_index(table, table.names[i], source)  # the only one of its name
