@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
@@ -144,7 +145,7 @@ app = typer.Typer(
 def _root(
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", help="Print the version, which kernels run, and the platform."
         ),
     ] = False,

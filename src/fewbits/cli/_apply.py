@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
@@ -31,10 +31,7 @@ _MOST = 1 << 16  # lines that become one change
 def apply(
     collection: opt.CollectionPath,
     changes: Annotated[
-        str,
-        typer.Argument(
-            metavar="CHANGES", help="A .jsonl file, or - for standard input."
-        ),
+        str, Argument(metavar="CHANGES", help="A .jsonl file, or - for standard input.")
     ],
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
@@ -59,10 +56,7 @@ def apply(
         with Path(changes).open("rb") as lines:
             batches = [*_batches(lines, id_name)]
     counts: Counter[str] = Counter()
-    with (
-        col.transaction(timeout=timeout),
-        tempfile.TemporaryDirectory() as folder,
-    ):
+    with col.transaction(timeout=timeout), tempfile.TemporaryDirectory() as folder:
         for batch in batches:
             try:
                 counts[_VERBS[batch.verb]] += _changed(col, batch, Path(folder))

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json
@@ -12,8 +13,7 @@ from fewbits.cli._printing import print_json
 def backup(
     collection: opt.CollectionPath,
     to: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="The new folder.", show_default=False),
+        Path, Argument(metavar="FOLDER", help="The new folder.", show_default=False)
     ],
     at: opt.At = None,
     as_json: opt.Json = False,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
@@ -40,21 +41,21 @@ def build(
     normalize: opt.Normalize = False,
     keep_vectors: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Keep the vectors too, for re-ranking, as int8 (1.25 bytes per "
             "component), float16 or float32."
         ),
     ] = None,
     index: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="How codes are searched, always with the same answers: auto, flat or "
             "multi-index. Default: auto."
         ),
     ] = None,
     encoder: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Take the encoder of this collection instead of learning one; with "
             "--bits only the first bits of its codes."
         ),
@@ -72,7 +73,7 @@ def build(
     device: opt.Device = None,
     overwrite: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--overwrite", help="Replace what COLLECTION holds, its encoder included."
         ),
     ] = False,

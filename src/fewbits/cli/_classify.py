@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, say
@@ -27,8 +27,7 @@ _HEADINGS = {
 def classify(
     collection: opt.CollectionPath,
     items: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ITEM", help="Texts, or paths of images."),
+        list[str] | None, Argument(metavar="ITEM", help="Texts, or paths of images.")
     ] = None,
     source: opt.Source = None,
     ids: opt.Ids = None,
@@ -36,20 +35,18 @@ def classify(
     vectors: opt.QueryVectors = None,
     label: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Column of the collection with classes: classify by a vote of the "
             "nearest neighbours instead (k-NN)."
         ),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option(
-            "--k", "-k", help="Neighbours that vote, with --label. Default: 10."
-        ),
+        Option("--k", "-k", help="Neighbours that vote, with --label. Default: 10."),
     ] = None,
     linear: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--linear",
             help="With --label: use linear SVMs on bits, learnt from the collection, "
             "instead of k-NN.",
@@ -57,7 +54,7 @@ def classify(
     ] = False,
     decoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--decoder",
             "-d",
             help="soft: the most probable class. nearest: the class whose code has "
@@ -67,20 +64,20 @@ def classify(
     ] = None,
     radius: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Maximum Hamming distance to a class code, for --decoder bounded. "
             "Default: 1."
         ),
     ] = None,
     max_queries: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Maximum number of guesses, for --decoder orbgrand. Default: 1000."
         ),
     ] = None,
     order: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Order of the guesses, for --decoder orbgrand. ranks: by the ranks "
             "of the scores' magnitudes, in the same order for all items. costs: by "
             "the scores themselves; agrees with soft and takes longer. Default: ranks."
@@ -88,7 +85,7 @@ def classify(
     ] = None,
     max_false_reject_rate: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Reject unknown items; wrongly reject at most this share of known "
             "ones. Start with 0.05. The expected false-accept rate is printed below "
             "the table, and is among 'expected' with --json."
@@ -96,7 +93,7 @@ def classify(
     ] = None,
     max_false_accept_rate: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Instead of --max-false-reject-rate: accept at most this share of the "
             "items of unknown classes, estimated by leave-one-class-out. Needs many "
             "classes; 0.05 needs 52."
@@ -104,7 +101,7 @@ def classify(
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Number of classes to show with their probabilities. Default: 3 if "
             "'fewbits fit' calibrated them on held-out items, else 0. For multi-label "
             "collections the number of labels to rank; default: 5."

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
@@ -13,7 +13,7 @@ def delete(
     ids: opt.Ids = None,
     source: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--input",
             "-i",
             metavar="FILE",
@@ -23,14 +23,14 @@ def delete(
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Column of the table --input. Default: the one that the ids of the "
             "collection are from."
         ),
     ] = None,
     filter: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help='Delete all items that meet an SQL-like condition, such as "year < '
             "2015 and category = 'x'\"; with ids, which of these. There is no "
             "confirmation: preview it with 'fewbits search --filter'."
@@ -38,7 +38,7 @@ def delete(
     ] = None,
     missing_ok: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--missing-ok", help="Pass over ids that are not there, and count them."
         ),
     ] = False,

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import (
@@ -20,11 +21,9 @@ queries/s: all queries in one batch, including the time to encode them"""
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the demo's collection.")
+        Path, Option("--output", "-o", help="Folder for the demo's collection.")
     ] = Path("fewbits-demo"),
-    bits: Annotated[
-        int, typer.Option("--bits", "-b", help="Number of bits per code.")
-    ] = 256,
+    bits: Annotated[int, Option("--bits", "-b", help="Number of bits per code.")] = 256,
     as_json: opt.Json = False,
 ) -> None:
     """Encode 74,724 real diagnoses, search them, and compare with float vectors.

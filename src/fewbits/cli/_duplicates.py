@@ -3,7 +3,7 @@
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_hits, print_json, print_table, say
@@ -20,7 +20,7 @@ def duplicates(
     collection: opt.CollectionPath,
     radius: Annotated[
         int,
-        typer.Option(
+        Option(
             "--radius",
             "-r",
             help="Bits in which the codes of duplicates may differ; 0 finds items of "
@@ -29,7 +29,7 @@ def duplicates(
     ],
     max_vector_distance: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Confirm each pair by the kept vectors: their Euclidean distance is "
             "at most this. Needs a collection built with --keep-vectors."
         ),
@@ -38,7 +38,7 @@ def duplicates(
     allowed: opt.Allowed = None,
     pairs: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--pairs",
             help="Print pairs in place of groups, in the order of the collection.",
         ),

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_json, progress_bar
@@ -14,7 +15,7 @@ def encode(
     collection: opt.CollectionPath,
     items: opt.InputPath,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A .npy file of packed codes.")
+        Path, Option("--output", "-o", help="A .npy file of packed codes.")
     ],
     column: opt.RowColumn = None,
     skip_blank: opt.SkipBlank = False,

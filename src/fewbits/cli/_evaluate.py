@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_comparison, print_json, progress_bar
@@ -11,18 +12,16 @@ from fewbits.cli._printing import print_comparison, print_json, progress_bar
 def evaluate(
     collection: opt.CollectionPath,
     queries: Annotated[
-        str, typer.Argument(metavar="QUERIES", help="Held-out items to search with.")
+        str, Argument(metavar="QUERIES", help="Held-out items to search with.")
     ],
-    database: Annotated[
-        str, typer.Argument(metavar="DATABASE", help="Items to search.")
-    ],
+    database: Annotated[str, Argument(metavar="DATABASE", help="Items to search.")],
     k: opt.Neighbours = 10,
     column: opt.RowColumn = None,
     label: opt.Label = None,
     skip_blank: opt.SkipBlank = False,
     query_label: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Labels of the queries, if they differ from --label: another "
             "column, or another file."
         ),

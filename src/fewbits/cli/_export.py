@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, say
@@ -11,20 +12,17 @@ from fewbits.cli._printing import print_json, say
 
 def export(
     collection: opt.CollectionPath,
-    output: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", help="An .onnx file to write.")
-    ],
+    output: Annotated[Path, Argument(metavar="OUTPUT", help="An .onnx file to write.")],
     fast: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--fast",
             help="Use plain matrix products: faster, but bits whose score is close to "
             "zero may differ.",
         ),
     ] = False,
     scores: Annotated[
-        bool,
-        typer.Option("--scores", help="Also output the scores before thresholding."),
+        bool, Option("--scores", help="Also output the scores before thresholding.")
     ] = False,
     as_json: opt.Json = False,
 ) -> None:

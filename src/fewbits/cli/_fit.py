@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import learning_bar, print_json, say
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 
 def fit(
     items: opt.InputPath,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the encoder.")
-    ],
+    output: Annotated[Path, Option("--output", "-o", help="Folder for the encoder.")],
     learner: opt.Learner = None,
     bits: opt.Bits = None,
     backbone: opt.Backbone = None,
@@ -43,7 +42,7 @@ def fit(
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing collection.")
+        bool, Option("--overwrite", help="Replace an existing collection.")
     ] = False,
     as_json: opt.Json = False,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_hits, print_json
@@ -10,7 +10,7 @@ from fewbits.cli._printing import print_hits, print_json
 
 def get(
     collection: opt.CollectionPath,
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of items.")],
+    ids: Annotated[list[str], Argument(metavar="ID...", help="Ids of items.")],
     columns: opt.HitColumns = None,
     at: opt.At = None,
     as_json: opt.JsonLines = False,

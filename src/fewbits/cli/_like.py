@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_hits, print_json
@@ -12,41 +13,35 @@ def like(
     collection: opt.CollectionPath,
     examples: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="EXAMPLE", help="Texts, or paths of images, as by --good."
-        ),
+        Argument(metavar="EXAMPLE", help="Texts, or paths of images, as by --good."),
     ] = None,
     good: Annotated[
         list[str] | None,
-        typer.Option(help="Text or image that belongs to the class; may be repeated."),
+        Option(help="Text or image that belongs to the class; may be repeated."),
     ] = None,
     bad: Annotated[
-        list[str] | None,
-        typer.Option(help="Text or image that does not; may be repeated."),
+        list[str] | None, Option(help="Text or image that does not; may be repeated.")
     ] = None,
     good_ids: Annotated[
         list[str] | None,
-        typer.Option(help="Id of an item that belongs to it; may be repeated."),
+        Option(help="Id of an item that belongs to it; may be repeated."),
     ] = None,
     bad_ids: Annotated[
-        list[str] | None,
-        typer.Option(help="Id of an item that does not; may be repeated."),
+        list[str] | None, Option(help="Id of an item that does not; may be repeated.")
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(
-            "--input", "-i", help="File or folder of items that belong to it."
-        ),
+        Option("--input", "-i", help="File or folder of items that belong to it."),
     ] = None,
     k: opt.K = 10,
     filter: opt.Filter = None,
     allowed: opt.Allowed = None,
     columns: opt.HitColumns = None,
     n_random: Annotated[
-        int, typer.Option(help="Random items that stand for everything else.")
+        int, Option(help="Random items that stand for everything else.")
     ] = 1000,
     C: Annotated[
-        float, typer.Option("--C", help="Weight of the errors for one example.")
+        float, Option("--C", help="Weight of the errors for one example.")
     ] = 100.0,
     random_state: opt.Seed = 0,
     column: opt.RowColumn = None,

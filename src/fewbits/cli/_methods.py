@@ -1,8 +1,10 @@
 """``fewbits methods``."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from typer import Argument
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table
@@ -10,8 +12,7 @@ from fewbits.cli._printing import print_json, print_table
 
 def methods(
     method: Annotated[
-        str | None,
-        typer.Argument(metavar="METHOD", help="A method, to list its settings."),
+        str | None, Argument(metavar="METHOD", help="A method, to list its settings.")
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -26,7 +27,7 @@ def methods(
     if method is None:
         descriptions = describe_all()
         if as_json:
-            print_json([row.as_dict() for row in descriptions])
+            print_json([asdict(row) for row in descriptions])
             return
         rows = [
             [
@@ -41,7 +42,7 @@ def methods(
         return
     described = describe(method)
     if as_json:
-        print_json(described.as_dict())
+        print_json(asdict(described))
         return
     typer.echo(f"{described.method}: {described.name}. {described.summary}")
     if not described.settings and not described.needs_torch:

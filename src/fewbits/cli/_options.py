@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fewbits.cli._printing import clean
 from fewbits.errors import ArgumentError
@@ -23,23 +24,20 @@ if TYPE_CHECKING:
 #: Words that are values in any case; messages of learners spell them as Python does.
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
 JsonLines = Annotated[
-    bool,
-    typer.Option("--json", help="Print a line of JSON for each query, item or group."),
+    bool, Option("--json", help="Print a line of JSON for each query, item or group.")
 ]
 
 # Collections and what is read into them.
 
 CollectionPath = Annotated[
     Path,
-    typer.Argument(
-        metavar="COLLECTION", help="Folder of a collection, see 'fewbits build'."
-    ),
+    Argument(metavar="COLLECTION", help="Folder of a collection, see 'fewbits build'."),
 ]
 InputPath = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="INPUT",
         help="Vectors (.npy, .npz, .fvecs, .hdf5), a table (.parquet, .arrow, .csv, "
         ".tsv, .jsonl), texts (.txt), an image, a folder of images or of Parquet "
@@ -51,23 +49,21 @@ _COLUMN = (
     "it for vectors with one component per column. Default: "
 )
 Column = Annotated[
-    list[str] | None,
-    typer.Option("--column", help=_COLUMN + "the only one that can be it."),
+    list[str] | None, Option("--column", help=_COLUMN + "the only one that can be it.")
 ]
 RowColumn = Annotated[
     list[str] | None,
-    typer.Option("--column", help=_COLUMN + "the one that COLLECTION was built with."),
+    Option("--column", help=_COLUMN + "the one that COLLECTION was built with."),
 ]
 Images = Annotated[
-    str | None, typer.Option("--images", help="Column of a table with paths of images.")
+    str | None, Option("--images", help="Column of a table with paths of images.")
 ]
 Codes = Annotated[
-    str | None,
-    typer.Option("--codes", help="Column or array with codes that exist already."),
+    str | None, Option("--codes", help="Column or array with codes that exist already.")
 ]
 Label = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--label",
         help="Column or array with the labels; for a .npy or .txt file, another such "
         "file. Images have the names of their subfolders.",
@@ -75,7 +71,7 @@ Label = Annotated[
 ]
 Id = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--id",
         help="Column of a table with unique ids: whole numbers or texts; for a .npy or "
         ".txt file, another such file with an id per item. Default: the column that "
@@ -83,19 +79,18 @@ Id = Annotated[
     ),
 ]
 IgnoredId = Annotated[
-    str | None,
-    typer.Option("--id", help="Column of a table with the ids; not a feature."),
+    str | None, Option("--id", help="Column of a table with the ids; not a feature.")
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--columns",
         help="Column of a table to keep with the items; may be repeated. Default: all.",
     ),
 ]
 Normalize = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--normalize",
         help="Bring vectors, those of queries too, to length 1: nearness by angle "
         "(cosine).",
@@ -103,7 +98,7 @@ Normalize = Annotated[
 ]
 Types = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--types",
         help="Types of columns to keep, by the names of Arrow: zip=string,price=float64"
         " or 'seen=timestamp[us, tz=UTC]'; may be repeated.",
@@ -111,17 +106,16 @@ Types = Annotated[
 ]
 SkipBlank = Annotated[
     bool,
-    typer.Option(
-        "--skip-blank",
-        help="Leave out rows whose text or label is blank or missing.",
+    Option(
+        "--skip-blank", help="Leave out rows whose text or label is blank or missing."
     ),
 ]
 SkipUnreadable = Annotated[
-    bool, typer.Option("--skip-unreadable", help="Leave out images that are damaged.")
+    bool, Option("--skip-unreadable", help="Leave out images that are damaged.")
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--timeout",
         min=0,
         help="Seconds to wait while another process writes to COLLECTION. Default: as "
@@ -133,42 +127,38 @@ Timeout = Annotated[
 
 Source = Annotated[
     str | None,
-    typer.Option(
-        "--input", "-i", help="File or folder of items, in place of typed ones."
-    ),
+    Option("--input", "-i", help="File or folder of items, in place of typed ones."),
 ]
 Ids = Annotated[
     list[str] | None,
-    typer.Option(
-        "--ids", "--id", help="Id of an item of the collection; may be repeated."
-    ),
+    Option("--ids", "--id", help="Id of an item of the collection; may be repeated."),
 ]
 QueryCodes = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--codes",
         help="Code in hexadecimal digits, in place of the item; may be repeated.",
     ),
 ]
 QueryVectors = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--vectors",
         help="File of features, as the backbone makes them, in place of the items.",
     ),
 ]
 At = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Version to read: its number, or its name (see 'fewbits tag'). Default: "
         "the newest."
     ),
 ]
-K = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
-Neighbours = Annotated[int, typer.Option("--k", "-k", help="Neighbours per query.")]
+K = Annotated[int, Option("--k", "-k", help="Number of results.")]
+Neighbours = Annotated[int, Option("--k", "-k", help="Neighbours per query.")]
 Filter = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--filter",
         help="Look only at items that meet an SQL-like condition, such as "
         '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
@@ -176,21 +166,21 @@ Filter = Annotated[
 ]
 Allowed = Annotated[
     list[str] | None,
-    typer.Option("--allowed", help="Id of an item that may be found; may be repeated."),
+    Option("--allowed", help="Id of an item that may be found; may be repeated."),
 ]
 HitColumns = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-Seed = Annotated[int, typer.Option("--random-state", help="Seed of what is drawn.")]
+Seed = Annotated[int, Option("--random-state", help="Seed of what is drawn.")]
 
 # Learning.
 
 Learner = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
@@ -203,7 +193,7 @@ Learner = Annotated[
 ]
 Bits = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--bits",
         "-b",
         help="Number of bits per code, from 1 to 65,536. Default: 64, or 256 for "
@@ -213,7 +203,7 @@ Bits = Annotated[
 ]
 Backbone = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Model that turns texts or images into features. Default: one for "
         "the kind of items. For images also 'classic': descriptors without deep "
         "learning, all non-negative (see --kernel-map)."
@@ -221,7 +211,7 @@ Backbone = Annotated[
 ]
 GroupColumn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--groups",
         help="Column of a table that is the same for copies of one item, such as "
         "frames of a video, which 'classify --max-false-reject-rate' must know. For "
@@ -230,7 +220,7 @@ GroupColumn = Annotated[
 ]
 Sample = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--sample",
         help="Learn from this many random rows. Tens of thousands are enough for most "
         "methods.",
@@ -238,7 +228,7 @@ Sample = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set",
         help="Setting of the method, such as density=0.05 or "
         "training.learning_rate=0.001; may be repeated. 'fewbits methods METHOD' "
@@ -247,33 +237,32 @@ Settings = Annotated[
 ]
 KernelMap = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Approximate a kernel for non-negative features such as histograms: "
         "intersection, chi2 or js."
     ),
 ]
 CodebookPath = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--codebook",
         help="Class codes for llc: a collection with codes of the same classes, or a "
         ".json tree of the classes (see 'fewbits inspect --tree') to make codes from.",
     ),
 ]
 RandomState = Annotated[
-    int | None,
-    typer.Option("--random-state", help="Random seed. Default: 0."),
+    int | None, Option("--random-state", help="Random seed. Default: 0.")
 ]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="File to save progress to: after an interruption the same command "
         "resumes from it. For iterative methods."
     ),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Device of torch: cuda, cpu, or auto for a GPU if there is one. "
         "For deep methods, neighbours and fast-neighbours, and for large matrix "
         "products of itq, block-itq, sp, additive, pcah, cca-itq, supervised-itq, "

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, progress_bar, say
@@ -18,7 +18,7 @@ def recall(
     collection: opt.CollectionPath,
     source: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--input",
             "-i",
             help="File or folder of held-out queries. Default: items of the "
@@ -28,23 +28,22 @@ def recall(
     k: opt.Neighbours = 10,
     vectors: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="File with the vector of each item, in their order, such as a .npy. "
             "Default: the vectors that COLLECTION keeps."
         ),
     ] = None,
     n_queries: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="How many queries are drawn. Default: all of --input, or 1,000 items."
         ),
     ] = None,
     shortlist: Annotated[
-        int | None,
-        typer.Option(help="Codes that are ranked again. Default: as in search."),
+        int | None, Option(help="Codes that are ranked again. Default: as in search.")
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="Confidence level of the interval.")
+        float, Option(help="Confidence level of the interval.")
     ] = 0.95,
     random_state: opt.Seed = 0,
     column: opt.RowColumn = None,

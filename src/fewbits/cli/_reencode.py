@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, progress_bar
@@ -14,13 +15,11 @@ def reencode(
     collection: opt.CollectionPath,
     encoder: Annotated[
         Path,
-        typer.Option(
-            help="Collection whose encoder takes the place of that of COLLECTION."
-        ),
+        Option(help="Collection whose encoder takes the place of that of COLLECTION."),
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             help="Folder for a new collection; COLLECTION is left unchanged.",

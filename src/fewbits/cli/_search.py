@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_hits, print_json, say
@@ -22,13 +22,12 @@ _DISTANCES = {
 def search(
     collection: opt.CollectionPath,
     queries: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="QUERY", help="Texts, or paths of images."),
+        list[str] | None, Argument(metavar="QUERY", help="Texts, or paths of images.")
     ] = None,
     source: opt.Source = None,
     k: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--k",
             "-k",
             help="Results per query. Default: 10, or with --radius all there are.",
@@ -36,7 +35,7 @@ def search(
     ] = None,
     radius: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--radius",
             "-r",
             help="Only items within this Hamming distance of the query.",
@@ -49,14 +48,14 @@ def search(
     allowed: opt.Allowed = None,
     group_by: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Column of the collection, such as the document of a passage: show "
             "the best item of each of k groups."
         ),
     ] = None,
     rerank: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--rerank/--no-rerank",
             help="Rank a shortlist again, by kept vectors, or else by the query's "
             "scores before thresholding. Default: by kept vectors, if there are any.",
@@ -64,12 +63,12 @@ def search(
     ] = None,
     shortlist: Annotated[
         int | None,
-        typer.Option(help="Codes that are ranked again. Default: 100, or ten times k."),
+        Option(help="Codes that are ranked again. Default: 100, or ten times k."),
     ] = None,
     columns: opt.HitColumns = None,
     encoder: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Encode the queries with another collection that has the same class "
             "codes, for instance to find images by texts."
         ),

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table
@@ -12,12 +12,12 @@ def tag(
     collection: opt.CollectionPath,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Name of a version. Default: list all."),
+        Argument(metavar="NAME", help="Name of a version. Default: list all."),
     ] = None,
     version: Annotated[
-        int | None, typer.Option(help="Version to name. Default: the newest.")
+        int | None, Option(help="Version to name. Default: the newest.")
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the name.")] = False,
+    remove: Annotated[bool, Option("--remove", help="Remove the name.")] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Name a version of COLLECTION, which then stays; without a name, list versions.

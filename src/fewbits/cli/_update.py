@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
@@ -13,7 +13,7 @@ def update(
     collection: opt.CollectionPath,
     table: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="TABLE",
             help="Ids and the columns to change: .parquet, .arrow, .csv, .tsv, .jsonl, "
             ".json; - is standard input.",
@@ -22,7 +22,7 @@ def update(
     id: opt.Id = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(help="Column to change; may be repeated. Default: all of TABLE."),
+        Option(help="Column to change; may be repeated. Default: all of TABLE."),
     ] = None,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,

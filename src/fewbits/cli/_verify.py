@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json
@@ -15,7 +16,7 @@ def verify(
     collection: opt.CollectionPath,
     repair: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--repair",
             help="Put back what checksums prove, in a new commit, and say which rows "
             "are still damaged, and what to do about other damaged files.",
@@ -23,7 +24,7 @@ def verify(
     ] = False,
     drop_rows: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--drop-rows",
             help="With --repair: drop the rows of files that are still damaged. Their "
             "files stay as damaged-*. Without it such rows stay as they are.",

@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,10 +94,8 @@ class ImageItem:
         too_large = (pillow.DecompressionBombError, pillow.DecompressionBombWarning)
         try:
             # Fewer formats leave a hostile file fewer decoders to attack.
-            source = self.source
-            content = (
-                source.read() if isinstance(source, Region) else source.read_bytes()
-            )
+            file = self.source
+            content = file.read() if isinstance(file, Region) else file.read_bytes()
             image: Image = pillow.open(io.BytesIO(content), formats=("JPEG", "PNG"))
             image.load()
         # Decoders raise SyntaxError and ValueError, too, for damaged data.
@@ -122,11 +120,7 @@ class ArrayImages(Sequence[ImageItem]):
     def __len__(self) -> int:
         return len(self.array)
 
-    @overload
-    def __getitem__(self, index: int) -> ImageItem: ...
-    @overload
-    def __getitem__(self, index: slice) -> "ArrayImages": ...
-    def __getitem__(self, index: int | slice) -> "ImageItem | ArrayImages":
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return ArrayImages(self.array[index], self.names[index])
         return ImageItem(self.names[index], self.array[index])
@@ -167,9 +161,9 @@ def export(data: Dataset, path: str | Path) -> int:
             f"{' or '.join(endings)} file, got {path}"
         )
     # Keys are the ids of what is written.
-    first = {key: row for row, key in reversed([*enumerate(data.keys)])}
+    first = np.unique(data.keys, return_index=True)[1]
     if len(first) < len(data.keys):
-        data = _rows_of(data, np.array([*first.values()], np.int64))
+        data = _rows_of(data, first)
     with atomic_write(path) as file:
         if path.suffix == ".csv":
             text = io.TextIOWrapper(file, "utf-8", newline="")
