@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument
 
 from fewbits.cli import _options as opt
-from fewbits.cli._add import print_change
+from fewbits.cli._changes import print_change
 from fewbits.errors import ArgumentError, FewbitsError, one_line
 
 if TYPE_CHECKING:

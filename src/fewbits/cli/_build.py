@@ -1,6 +1,5 @@
 """``fewbits build``."""
 
-import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +8,7 @@ import typer
 from typer import Option
 
 from fewbits.cli import _options as opt
-from fewbits.cli._add import print_change
+from fewbits.cli._changes import print_change
 from fewbits.cli._fit import Learning
 from fewbits.cli._printing import counted, print_json, progress_bar, say
 from fewbits.errors import ArgumentError
@@ -17,12 +16,11 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.collection import Collection
 
-_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
 #: Types of columns that files hold as texts in ISO 8601.
 _MOMENTS = {
-    "date32": ("dates", r"\d{4}-\d\d-\d\d"),
-    "timestamp[us]": ("times", _TIME),
-    "timestamp[us, tz=UTC]": ("times", _TIME + r"(?:Z|[+-]\d\d:?\d\d)"),
+    "date32": "dates",
+    "timestamp[us]": "times",
+    "timestamp[us, tz=UTC]": "times",
 }
 
 
@@ -198,7 +196,7 @@ def build(
     if learning.options():
         learning.tell(built)
     for name, kind in _moments_as_texts(built).items():
-        option, what = shlex.join(["--types", f"{name}={kind}"]), _MOMENTS[kind][0]
+        option, what = shlex.join(["--types", f"{name}={kind}"]), _MOMENTS[kind]
         say(f"note: {name} holds {what} as texts; {option} reads them as {what}")
     if source.likely_id:
         option = shlex.join(["--id", source.likely_id])
@@ -237,6 +235,8 @@ def _print_added(
 
 def _moments_as_texts(built: "Collection") -> dict[str, str]:
     """Return the columns whose first texts are all days, or times, and their types."""
+    import pyarrow as pa
+
     from fewbits._arrow import is_text
 
     texts = [field.name for field in built.schema if is_text(field.type)]
@@ -244,10 +244,15 @@ def _moments_as_texts(built: "Collection") -> dict[str, str]:
     if not names or not len(built):
         return {}
     first = next(built.batches(names)).slice(0, 1000)
-    kinds = {}
+    types = [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")]
+    kinds: dict[str, str] = {}
     for name in names:
-        values = [value for value in first[name].to_pylist() if value]
-        for kind, (_, pattern) in _MOMENTS.items():
-            if values and all(re.fullmatch(pattern, value) for value in values):
-                kinds[name] = kind
+        values = pa.array([value for value in first[name].to_pylist() if value])
+        for kind, type in zip(_MOMENTS, types, strict=True) if len(values) else ():
+            try:
+                values.cast(type)
+            except pa.ArrowInvalid:
+                continue
+            kinds[name] = kind
+            break
     return kinds

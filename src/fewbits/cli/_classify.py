@@ -134,7 +134,7 @@ def classify(
             "give either --max-false-reject-rate or --max-false-accept-rate"
         )
     if label is None:
-        opt.check_unused({"--linear": linear or None, "-k": k}, "--label")
+        opt.check_unused({"--linear": linear, "-k": k}, "--label")
     col = opt.open_at(collection, at)
     argument, values, names = opt.read_query(
         col, "items", items, source, column, ids, codes, vectors, skip_blank

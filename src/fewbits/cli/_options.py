@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -289,8 +288,7 @@ def read_query(
 
     `argument` is that of items of the collection's own kind: queries or items.
     """
-    if source is None and (column or skip_blank):
-        check_unread(source, column, skip_blank)
+    check_unread(source, column, skip_blank)
     if [*map(bool, (typed, source, ids, codes, vectors))].count(True) != 1:
         others = "--input, --ids, --codes and --vectors"
         raise ArgumentError(f"give either {argument} or one of {others}")
@@ -302,7 +300,7 @@ def read_query(
     if codes:
         return "codes", codes, codes
     if vectors:
-        argument, values = "vectors", read_vectors(vectors, "--vectors")
+        argument, values = "vectors", read_vectors(vectors)
     elif source:
         from fewbits.collection import tools
 
@@ -318,11 +316,11 @@ def read_query(
 
 
 def check_unread(
-    source: str | None, column: Sequence[str] | None, skip_blank: bool
+    source: str | None, column: Sequence[str] | None, skip_blank: bool = False
 ) -> None:
     """Refuse options about a file where items are typed."""
     if source is None:
-        options = {"--column": column or None, "--skip-blank": skip_blank or None}
+        options = {"--column": column or None, "--skip-blank": skip_blank}
         check_unused(options, "--input, it is about a file")
 
 
@@ -334,13 +332,13 @@ def open_at(path: Path, at: str | None) -> "Collection":
     return newest if at is None else newest.at(int(at) if at.isdecimal() else at)
 
 
-def read_vectors(path: str, option: str) -> Any:
-    """Read a matrix of vectors."""
+def read_vectors(path: str) -> Any:
+    """Read the matrix of ``--vectors``."""
     from fewbits import inputs
 
     source = inputs.read(path, columns=())
     if source.kind != "vectors":
-        raise ArgumentError(f"{option} needs vectors, but {path} holds {source.kind}")
+        raise ArgumentError(f"--vectors needs vectors, but {path} holds {source.kind}")
     return source.values
 
 
@@ -378,7 +376,6 @@ def typed_items(
             text.encode()
         except UnicodeEncodeError:  # Python reads other bytes as lone surrogates
             raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
-    for text in typed:
         hint = ""
         if os.path.isfile(text):
             hint = "to read the file, use --input"
@@ -427,9 +424,9 @@ def check_output(
 
 
 def check_unused(options: Mapping[str, Any], needed: str) -> None:
-    """Refuse options that would be ignored."""
+    """Refuse options that would be ignored; None and False are none."""
     for option, value in options.items():
-        if value is not None:
+        if value is not None and value is not False:
             raise ArgumentError(f"{option} needs {needed}")
 
 
@@ -448,14 +445,12 @@ def command_line(*words: Any, **options: Any) -> str:
         program = ["python", "-m", "fewbits"]
     elif called.name == "fewbits" and shutil.which("fewbits") is None:
         program = [str(called)]
-    pairs = [
-        (name, entry)
-        for name, value in options.items()
-        for entry in (value if isinstance(value, list) else [value])
-        if entry is not None and entry is not False
-    ]
-    typed = [[name] if entry is True else [name, entry] for name, entry in pairs]
-    return shlex.join(map(str, [*program, *words, *chain.from_iterable(typed)]))
+    typed = [*program, *words]
+    for name, value in options.items():
+        for entry in value if isinstance(value, list) else [value]:
+            if entry is not None and entry is not False:
+                typed += [name] if entry is True else [name, entry]
+    return shlex.join(map(str, typed))
 
 
 # Settings of methods.
@@ -482,13 +477,7 @@ def on_device(
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """Turn ``["density=0.05", "solver=iterative"]`` into parameters.
-
-    Examples
-    --------
-    >>> parse_settings(["density=.05", "solver=iterative", "verbose=TRUE"])
-    {'density': 0.05, 'solver': 'iterative', 'verbose': True}
-    """
+    """Turn ``["density=.05", "solver=iterative", "verbose=TRUE"]`` into parameters."""
     parsed = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -500,14 +489,17 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     return parsed
 
 
-def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
-    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns.
+def _value(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for read in (json.loads, float):  # JSON has no .5
+        with suppress(ValueError):
+            return read(text)
+    return text
 
-    Examples
-    --------
-    >>> parse_types(["zip=string,n=decimal(10, 2)"])
-    {'zip': 'string', 'n': 'decimal(10, 2)'}
-    """
+
+def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
+    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns."""
     if not types:
         return None
     parsed = {}
@@ -518,12 +510,3 @@ def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
             raise ArgumentError(f"types look like name=type, got {part!r}")
         parsed[name.strip()] = kind.strip()
     return parsed
-
-
-def _value(text: str) -> Any:
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    for read in (json.loads, float):  # JSON has no .5
-        with suppress(ValueError):
-            return read(text)
-    return text

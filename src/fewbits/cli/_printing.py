@@ -12,7 +12,6 @@ import shutil
 import sys
 import textwrap
 import time
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -27,8 +26,9 @@ _PAUSE = 60.0  # seconds between lines of progress where there is no terminal
 _NUMBER = re.compile(r"-?[\d,]*\.?\d*[%x ]*|-")
 #: These variables ask rich for a terminal's output where there is none.
 _ASKING = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-#: Characters that change the direction of the text after them, which can disguise it.
-_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+#: Control characters, halves of characters, and those that change the direction of the
+#: text after them, which can disguise it.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(*values: Any) -> None:
@@ -45,6 +45,14 @@ def print_json(*values: Any) -> None:
     except (UnicodeEncodeError, LookupError):
         text = "\n".join(to_json(value, ascii_only=True) for value in values)
     typer.echo(text)
+
+
+def print_answer(as_json: bool, facts: dict[str, Any], text: str) -> None:
+    """Print facts for programs, or a sentence for people."""
+    if as_json:
+        print_json(facts)
+    else:
+        typer.echo(text)
 
 
 def print_table(
@@ -169,16 +177,8 @@ def clean(text: str) -> str:
     """
     if text.isprintable():
         return text
-    characters = []
-    for character in " ".join(text.splitlines()):
-        is_control = unicodedata.category(character) in ("Cc", "Cs")
-        if character in "\t\n\r\v\f":
-            character = " "
-        elif is_control or character in _TURNING:
-            escaped = character.encode("unicode_escape", "backslashreplace")
-            character = escaped.decode("ascii")
-        characters.append(character)
-    return "".join(characters)
+    line = " ".join(text.splitlines()).replace("\t", " ")
+    return _UNSAFE.sub(lambda x: x[0].encode("unicode_escape").decode("ascii"), line)
 
 
 # Progress.
@@ -207,14 +207,14 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
     if not console.is_terminal:  # a bar in a log file is noise
         due = time.monotonic() + _PAUSE
 
-        def now_and_then(done: int, total: int, note: str = "") -> None:
+        def tell(done: int, total: int, note: str = "") -> None:
             nonlocal due
             if time.monotonic() >= due:
                 due = time.monotonic() + _PAUSE
                 text = f"{label}, {note}" if note else label
                 typer.echo(f"fewbits: {text}: {done:,} of {total:,}", err=True)
 
-        yield now_and_then
+        yield tell
         return
     columns = [
         TextColumn("{task.description}"),
@@ -226,8 +226,9 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
         rest = Column(ratio=1, no_wrap=True)
         note = TextColumn("{task.fields[note]}", markup=False, table_column=rest)
         columns.append(note)
-    shown = Progress(*columns, console=console, transient=True, expand=not foretell)
-    with shown as bar:
+    with Progress(
+        *columns, console=console, transient=True, expand=not foretell
+    ) as bar:
         task = bar.add_task(label, total=None, note="")
 
         def update(done: int, total: int, note: str = "") -> None:
