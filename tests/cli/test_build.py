@@ -132,7 +132,7 @@ def test_the_same_command_again_is_accepted(options):
     run("build", "long", "x.npy", "-b", 8)
     run("build", "c", *options)
     n = len(Collection.open("c"))
-    has_ids = "--id" in options
+    has_ids = "--id" in options or "pictures" in options
     out = run("build", "c", *options)
     assert f"added 0 of {n}" in out if has_ids else f"{n} added" in out
     assert len(Collection.open("c")) == (n if has_ids else 2 * n)

@@ -143,7 +143,9 @@ def test_images(folder, monkeypatch):
     assert [answer["hits"][0]["distance"] for answer in answers] == [0, 0, 0]
     assert "light.png" in str(answers[2])
     (found,) = lines("like", "p", "./pictures/dark.png")
-    assert sorted(hit["id"] for hit in found["hits"]) == [1, 2]
+    names = [str(folder.resolve() / f"pictures/{x}.png") for x in ("grey", "light")]
+    assert sorted(hit["id"] for hit in found["hits"]) == names
+    assert str(run("search", "p", "pictures/grey.png", "-k", 1)).count("grey.png") == 2
     assert len(list((folder / "cache").glob("efficientnet-lite0-128-*/*.npy"))) == 1
 
 

@@ -1,5 +1,6 @@
 """Collections are made of whatever a user has; what is ambiguous is refused."""
 
+import shutil
 import uuid
 
 import numpy as np
@@ -134,10 +135,40 @@ def test_a_folder_of_images_has_paths_and_labels(tmp_path, colours):
     assert all(path.startswith(str(tmp_path)) for path in col.column("path"))
     path = col.column("path")[3]
     assert col.search([path], k=1)[0][0]["path"] == path
-    row = pa.table({"path": [path], "label": ["b"]})
-    assert (col.add([path], columns={"label": ["c"]}), col.add(row)) == (1, 1)
+    assert col.ids.tolist() == col.column("path").tolist()
+    others = [str(tmp_path / name) for name in ("c.png", "d.png")]
+    for other in others:
+        shutil.copy(path, other)
+    row = pa.table({"path": others[1:], "label": ["b"]})
+    assert (col.add(others[:1], columns={"label": ["c"]}), col.add(row)) == (1, 1)
     assert col.column("label").tolist()[-2:] == ["c", "b"]
-    assert col.search(images=[path], k=3).ids.tolist() == [[3, 6, 7]]
+    assert col.search(images=[path], k=3).ids.tolist() == [[path, *others]]
+    with pytest.raises(ArgumentError, match="already"):
+        col.add(tmp_path / "photos")
+
+
+def test_images_of_a_table_in_memory_or_with_ids_have_no_paths_as_ids(
+    tmp_path, colours
+):
+    pixels = np.zeros((5, 16, 16, 3), np.uint8)
+    pixels[range(5), range(5)] = 255
+    images = [Image.fromarray(image) for image in pixels]
+    paths = [tmp_path / f"{i}.png" for i in range(5)]
+    for image, path in zip(images, paths, strict=True):
+        image.save(path)
+
+    def collection(data, **options):
+        options |= {"bits": 8, "backbone": colours, "learner": "lsh"}
+        return Collection.create(None, data, **options)
+
+    names = [*"vwxyz"]
+    of_table = collection(pa.table({"path": [*map(str, paths)]}), images="path")
+    of_names = collection(paths, ids=names)
+    assert of_table.ids.tolist() == collection(images).ids.tolist() == [*range(5)]
+    assert of_names.ids.tolist() == names
+    assert (of_table.add(paths[:1]), of_table.ids[-1]) == (1, 5)
+    with pytest.raises(ArgumentError, match="give the ids"):
+        of_names.add(paths[:1])
 
 
 @pytest.mark.parametrize(
@@ -293,6 +324,16 @@ def test_an_encoder_alone_or_of_a_collection(tmp_path):
     assert learnt.columns == []
 
 
+def test_texts_that_are_their_own_ids(tmp_path):
+    table = pa.table({"word": ["red hat", "blue shoe", "green hat"], "n": [1, 2, 3]})
+    col = Collection.create(tmp_path / "c", table, column="word", id="word", bits=8)
+    assert col.to_arrow().column_names == ["id", "word", "n"]
+    assert col.to_pandas(["n"]).columns.tolist() == ["id", "n"]
+    assert col.search(ids=["red hat"], k=2, filter="word != 'blue shoe'").ids.tolist()
+    assert col.upsert(table.slice(1)) == 2
+    assert Collection.open(tmp_path / "c")["green hat"]["n"] == 3
+
+
 def test_an_encoder_with_a_backbone(tmp_path, colours):
     for i in range(3):
         Image.new("RGB", (8, 8), (99 * i, 0, 0)).save(tmp_path / f"{i}.png")
@@ -300,7 +341,7 @@ def test_an_encoder_with_a_backbone(tmp_path, colours):
     paths = [tmp_path / f"{i}.png" for i in range(3)]
     col = Collection.create(None, paths, encoder=encoder, backbone=colours)
     assert (col.kind, col.backbone) == ("images", colours)
-    assert col.search(paths[:1], k=1).ids.tolist() == [[0]]
+    assert col.search(paths[:1], k=1).ids.tolist() == [[str(paths[0])]]
     with pytest.raises(ArgumentError, match="takes what the backbone colours makes"):
         Collection.create(None, paths, encoder=col, backbone="wordllama-256")
 

@@ -1,6 +1,7 @@
 """A folder of pictures with some that cannot be read."""
 
 import io
+import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -97,7 +98,8 @@ def test_they_are_left_out_of_changes(folder, learnt, tmp_path):
             tmp_path / "c", folder, encoder=learnt, skip_unreadable=True
         )
     np.testing.assert_array_equal(col.codes, learnt.codes)
-    add = ["add", str(tmp_path / "c"), str(folder)]
+    shutil.copytree(folder, tmp_path / "more")
+    add = ["add", str(tmp_path / "c"), str(tmp_path / "more")]
     refused = CliRunner().invoke(app, add)
     assert refused.exit_code != 0
     with pytest.warns(UserWarning, match="3 of 7 images"):

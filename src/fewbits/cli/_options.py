@@ -74,7 +74,7 @@ Id = Annotated[
         "--id",
         help="Column of a table with unique ids: whole numbers or texts; for a .npy or "
         ".txt file, another such file with an id per item. Default: the column that "
-        "the collection has, or row numbers.",
+        "the collection has, or paths of images, or row numbers.",
     ),
 ]
 IgnoredId = Annotated[

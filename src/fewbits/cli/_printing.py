@@ -104,8 +104,12 @@ def _is_table() -> bool:
 def print_hits(title: str, hits: Iterable[Mapping[str, Any]]) -> None:
     """Print hits, one per row, on a terminal only columns that its width can show.
 
-    Columns of the user with our names get a prefix.
+    Columns of the user with our names get a prefix; one of texts that repeats the ids,
+    as paths of images do, is left out.
     """
+    hits = list(hits)
+    texts = hits[0]["columns"] if hits and isinstance(hits[0]["id"], str) else ()
+    repeated = {x for x in texts if all(h["columns"][x] == h["id"] for h in hits)}
     rows = []
     for hit in hits:  # in the order of their ranks, which are left out
         row = {
@@ -115,6 +119,8 @@ def print_hits(title: str, hits: Iterable[Mapping[str, Any]]) -> None:
         }
         ours = {*row}
         for name, value in hit["columns"].items():
+            if name in repeated:
+                continue
             cell = str(value)
             if isinstance(value, list) and len(value) > _FEW:
                 few = ", ".join(map(str, value[:_FEW]))

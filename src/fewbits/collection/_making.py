@@ -125,6 +125,7 @@ def read_rows(
             kind=kind,
             **beside,
         )
+        source = _with_paths_as_ids(source, rows)
         return source if model is None else model.checked(source, codes=True)
     for name, value in (("column", column), ("images", images), ("id", id)):
         if value is not None:
@@ -143,8 +144,27 @@ def read_rows(
         assert model is not None
         what = f"the {type(data).__name__}"
         source = Input(model.kind, model.items(data), None, what)
-    source = with_beside(source, **beside)
+    source = _with_paths_as_ids(with_beside(source, **beside), rows)
     return source if model is None else model.checked(source, codes=True)
+
+
+def _with_paths_as_ids(source: Input, rows: Rows | None) -> Input:
+    """Return image files with their absolute paths as ids, where no others are given.
+
+    Those of a table only where the ids of the rows that are there are paths.
+    """
+    if source.kind != "images" or source.ids is not None:
+        return source
+    name = source.column or _ITEM_COLUMNS["images"]
+    paths = source.stored_columns().get(name)  # none of images in memory
+    if rows is not None:
+        first = rows.row_numbers[:1]
+        has_paths = name in rows.columns and rows.has_text_ids
+        if not has_paths or rows.column(name, first) != rows.ids_at(first):
+            return source
+    elif source.column is not None:
+        return source
+    return source if paths is None else replace(source, ids=new_ids(paths))
 
 
 def rows_of_schema(

@@ -264,7 +264,8 @@ class Collection:
             The column of a table with unique ids, whole numbers or texts; for a .npy or
             .txt file, another such file with an id for each row.
         ids : array-like of int or str, default=None
-            Ids of items that are not a table; 0, 1, 2, ... when not given.
+            Ids of items that are not a table. When not given, images have their paths,
+            and other items 0, 1, 2, ...
         label : str, default=None
             The column with classes, of a table or among `columns`. Learners that need
             labels learn from it, and a novelty radius is kept, see
@@ -1861,7 +1862,8 @@ class _Version:
     @property
     def id_name(self) -> str:
         columns = () if self.rows is None else self.rows.columns
-        return self.model.facts.id_column or ("id" if "id" not in columns else ID)
+        names = (self.model.facts.id_column, "id", ID)  # texts may be their own ids
+        return next(x for x in names if x is not None and x not in columns)
 
     def mask(self, filter: Filter, allowed: Ids = None) -> Mask | None:
         if filter is None and allowed is None:
