@@ -1,5 +1,6 @@
 """``fewbits build``."""
 
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,7 +34,13 @@ def build(
     label: opt.Label = None,
     id: opt.Id = None,
     columns: opt.Columns = None,
-    types: opt.Types = None,
+    types: Annotated[
+        list[str] | None,
+        Option(
+            help="Types of columns to keep, by the names of Arrow: zip=string,"
+            "price=float64 or 'seen=timestamp[us, tz=UTC]'; may be repeated."
+        ),
+    ] = None,
     skip_blank: opt.SkipBlank = False,
     skip_unreadable: opt.SkipUnreadable = False,
     normalize: opt.Normalize = False,
@@ -123,7 +130,7 @@ def build(
         "label": label,
         "id": id,
         "columns": columns or None,
-        "types": opt.parse_types(types),
+        "types": _types(types) if types else None,
         "skip_blank": skip_blank,
         "skip_unreadable": skip_unreadable,
     }
@@ -135,15 +142,15 @@ def build(
         if encoder_source is None:
             learning.check_same(collection, built)
         else:
-            theirs = encoder_source.encoder
+            ours, theirs = built.encoder, encoder_source.encoder
             if bits is not None:
                 theirs = theirs.prefix(bits)
-            if theirs.fingerprint != built.encoder.fingerprint:
+            if theirs.fingerprint != ours.fingerprint:
+                one, other = (f"{x!r} {x.fingerprint[:12]}" for x in (ours, theirs))
                 raise ArgumentError(
-                    f"{collection} has an encoder already, {built.encoder!r} "
-                    f"{built.encoder.fingerprint[:12]}, not {theirs!r} "
-                    f"{theirs.fingerprint[:12]} of {encoder}: leave out --encoder, or "
-                    "replace the collection by --overwrite"
+                    f"{collection} has an encoder already, {one}, not {other} of "
+                    f"{encoder}: leave out --encoder, or replace the collection by "
+                    "--overwrite"
                 )
         if column and not built.columns and built.kind in ("images", "codes"):
             reading |= {"column": None, built.kind: column[0]}
@@ -161,7 +168,17 @@ def build(
                 progress=progress,
             )
         if n < len(built):  # some were there before
-            _print_added(collection, built, n, len(source) - n, as_json)
+            n_there = len(source) - n
+            if as_json or not n_there:
+                more = {"already_there": n_there} if as_json else {}
+                print_change(collection, built, as_json, added=n, **more)
+                return
+            are = "1 is" if n_there == 1 else f"{n_there:,} are"
+            typer.echo(
+                f"{collection}: added {n:,} of {counted(len(source), 'row')}: {are} "
+                "there already ('fewbits upsert' replaces them); "
+                f"{counted(len(built), 'item')} in all"
+            )
             return
     else:
         tools.check_target(collection, overwrite=overwrite)
@@ -204,33 +221,28 @@ def build(
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
         column += [source.column] if source.column else []
+    options: dict[str, Any] = {"--input": items, "--column": column, "-k": 3}
     words: list[Any] = []
-    options: dict[str, Any] = {}
-    if source.kind == "texts":
-        words = ["what you look for"]
-    elif source.kind == "images":
-        words = [source.values[0]]
-    elif source.kind == "codes":
+    if source.kind == "codes":
         options = {"--ids": built.ids[0], "-k": 3}
-    else:
-        options = {"--input": items, "--column": column, "-k": 3}
+    elif source.kind != "vectors":
+        words, options = ["what you look for"], {}
+        if source.kind == "images":
+            words = [source.values[0]]
     then = opt.command_line("search", collection, *words, **options)
     typer.echo(f"next: {then}")
 
 
-def _print_added(
-    path: Path, built: "Collection", n: int, n_there: int, as_json: bool
-) -> None:
-    """Print how many rows came to others, and how many of them were there already."""
-    if as_json or not n_there:
-        more = {"already_there": n_there} if as_json else {}
-        print_change(path, built, as_json, added=n, **more)
-        return
-    are = "1 is" if n_there == 1 else f"{n_there:,} are"
-    typer.echo(
-        f"{path}: added {n:,} of {counted(n + n_there, 'row')}: {are} there already "
-        f"('fewbits upsert' replaces them); {counted(len(built), 'item')} in all"
-    )
+def _types(types: list[str]) -> dict[str, str]:
+    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns."""
+    parsed = {}
+    # A comma within brackets is part of a type.
+    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
+        name, _, kind = part.partition("=")
+        if not (name.strip() and kind.strip()):
+            raise ArgumentError(f"types look like name=type, got {part!r}")
+        parsed[name.strip()] = kind.strip()
+    return parsed
 
 
 def _moments_as_texts(built: "Collection") -> dict[str, str]:

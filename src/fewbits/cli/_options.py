@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -95,14 +94,6 @@ Normalize = Annotated[
         "(cosine).",
     ),
 ]
-Types = Annotated[
-    list[str] | None,
-    Option(
-        "--types",
-        help="Types of columns to keep, by the names of Arrow: zip=string,price=float64"
-        " or 'seen=timestamp[us, tz=UTC]'; may be repeated.",
-    ),
-]
 SkipBlank = Annotated[
     bool,
     Option(
@@ -153,7 +144,6 @@ At = Annotated[
         "the newest."
     ),
 ]
-K = Annotated[int, Option("--k", "-k", help="Number of results.")]
 Neighbours = Annotated[int, Option("--k", "-k", help="Neighbours per query.")]
 Filter = Annotated[
     str | None,
@@ -496,17 +486,3 @@ def _value(text: str) -> Any:
         with suppress(ValueError):
             return read(text)
     return text
-
-
-def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
-    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns."""
-    if not types:
-        return None
-    parsed = {}
-    # A comma within brackets is part of a type.
-    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
-        name, _, kind = part.partition("=")
-        if not (name.strip() and kind.strip()):
-            raise ArgumentError(f"types look like name=type, got {part!r}")
-        parsed[name.strip()] = kind.strip()
-    return parsed

@@ -18,9 +18,9 @@ from fewbits.analysis.taxonomy import paths_of
 from fewbits.backbones import Backbone
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
 from fewbits.codes import as_codes, check_unused, pack
-from fewbits.encoders import KERNELS, Encoder, PackedEncoder, as_features
+from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, InterruptedWarning
-from fewbits.inputs import Input, read
+from fewbits.inputs import Input
 from fewbits.inputs.by_hand import read_tree
 from fewbits.learners import AdditiveCodes, KernelMapped, Learner
 from fewbits.learners.fitting import indicator
@@ -68,7 +68,7 @@ class Learnt:
 
 
 def learn(
-    source: Any,
+    source: Input,
     *,
     learner: Learner | str | None = None,
     n_bits: int | None = None,
@@ -101,8 +101,6 @@ def learn(
             "then export_backbone, and Collection.from_learner takes both"
         )
     # Items.
-    if not isinstance(source, Input):
-        source = read(source, columns=())
     source = checked_labels(source)
     if method == PACKED:
         options = {"kernel_map": kernel_map, "backbone": backbone, "groups": groups}
@@ -124,10 +122,6 @@ def learn(
             n_bits = _TEXT_BITS if of_texts else None
         learner = make_learner(method, n_bits, random_state, parameters)
     if kernel_map is not None:
-        if kernel_map not in KERNELS:
-            raise ArgumentError(
-                f"no kernel map {kernel_map!r}; known: {', '.join(KERNELS)}"
-            )
         learner = KernelMapped(learner, kernel=kernel_map)
     if method in SUPERVISED:
         _check_classes(source, method)
