@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "lowest"
-EXTRAS = ("text", "onnx", "vision", "classic", "hdf5", "plot", "serve")
+EXTRAS = ("text", "onnx", "vision", "hdf5", "plot", "serve")
 LONGEST = 900  # seconds of each step
 #: What the tests need, at any version that suits the others.
 TOOLS = ("pytest", "pytest-xdist", "hypothesis", "pandas", "polars", "duckdb")

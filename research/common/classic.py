@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.backbones import Backbone, ClassicDescriptors, cached_features
-from fewbits.backbones._descriptors import as_image, colour_gist
+from fewbits.backbones import Backbone, cached_features
 from fewbits.backbones._features import cache_folder
 from fewbits.datasets import Dataset
 from fewbits.learners import HomogeneousKernelMap
 from fewbits.learners._core._rows import line_spans
+from research.common.classic_descriptors import ClassicDescriptors
+from research.common.descriptors import as_image, colour_gist
 
 #: Images of a class, as many as searches by example need. Looking at all of the large
 #: classes would take twice as long.

@@ -12,10 +12,9 @@ from fewbits.encoders import Encoder
 from fewbits.evaluation import (
     Relevance,
     exact_neighbours,
-    ground_truth,
     mean_average_precision,
+    neighbour_recall,
     neighbour_threshold,
-    recall_at,
     same_label,
     within_distance,
 )
@@ -117,9 +116,8 @@ def ranking_metrics(features: FeatureSet, encoder: Encoder, seed: int) -> Metric
     found = {"ann_map": near.value, "skipped": near.n_skipped}
     if truth.alike is not None:
         found["label_map"] = mean_average_precision(asked, base, truth.alike).value
-    ten = ground_truth(truth.ten, len(features.database))
     for at in RANKS:
-        found[f"recall{at}"] = recall_at(asked, base, ten, at).value
+        found[f"recall{at}"] = neighbour_recall(asked, base, truth.ten, at).value
     return found
 
 

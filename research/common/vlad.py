@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from fewbits.backbones import Backbone
-from fewbits.backbones._classic import nearest
-from fewbits.backbones._descriptors import (
+from fewbits.datasets import Dataset
+from research.common.classic_descriptors import nearest
+from research.common.descriptors import (
     SIFT_LENGTH,
     as_grey,
     as_image,
     dense_sift,
     for_each,
 )
-from fewbits.datasets import Dataset
 
 Features = NDArray[np.float32]
 

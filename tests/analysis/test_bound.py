@@ -46,7 +46,6 @@ def test_distances_by_brute_force():
     assert (bound.min_inter, bound.max_intra) == (min(inter), max(intra))
     assert bound.strict_ratio == min(inter) / max(intra)
     assert bound.widths.max() == max(intra)
-    assert bound.sizes.tolist() == [9] * 7
     distances = hamming_distances(bound.centres, bound.centres) + 99 * np.eye(7)
     assert (bound.gaps == distances.min(axis=1)).all()
     assert (bound.nearest == distances.argmin(axis=1)).all()
@@ -84,21 +83,17 @@ def test_percentiles_leave_out_one_in_a_thousand():
     bound = code_bound(pack(bits), 64, labels)
     assert (bound.max_intra, bound.high_intra) == (9, 0)
     assert (bound.strict_ratio, bound.ratio) == (32 / 9, 32.0)  # at least 1 below
-    strict = code_bound(pack(bits), 64, labels, coverage=0.9999)
-    assert strict.high_intra == 9
 
 
-@given(
-    st.lists(st.integers(0, 8), min_size=1, max_size=300), st.sampled_from([0.5, 0.99])
-)
-def test_percentiles_are_the_inverse_of_the_distribution(distances, coverage):
+@given(st.lists(st.integers(0, 8), min_size=300, max_size=700))
+def test_percentiles_are_the_inverse_of_the_distribution(distances):
     rows = np.arange(8) < np.array(distances)[:, None]
     zero = np.zeros((2 * len(rows) + 1, 8), bool)  # keeps the centre at zero
     bits = np.vstack([rows, zero, np.ones((1, 8), bool)])
     labels = [0] * (len(bits) - 1) + [1]
-    bound = code_bound(pack(bits), 8, labels, coverage=coverage)
+    bound = code_bound(pack(bits), 8, labels)
     intra = [*distances, *[0] * (len(zero) + 1)]
-    assert bound.high_intra == np.quantile(intra, coverage, method="inverted_cdf")
+    assert bound.high_intra == np.quantile(intra, 0.999, method="inverted_cdf")
 
 
 def test_ties_of_the_majority_become_ones():
@@ -122,7 +117,6 @@ def test_classes_of_one_item_have_no_width():
     assert (bound.centres == codes).all()
     assert bound.max_intra == 0
     assert bound.strict_ratio == bound.min_inter
-    assert bound.is_perfect
     summary = bound.summary()
     assert set(summary["closest_classes"]) < set("abcdef")
     assert summary["widest_class"] == "a"
@@ -149,7 +143,5 @@ def test_mistakes_in_labels():
     for wrong, message in cases:
         with pytest.raises(ArgumentError, match=message):
             code_bound(codes, 8, wrong)
-    with pytest.raises(ArgumentError, match=r"below 1, got 99\.9"):
-        code_bound(codes, 8, labels, coverage=99.9)
     with pytest.raises(CodeError, match="beyond their 5"):
         code_bound(codes, 5, labels)

@@ -19,16 +19,14 @@ EXAMPLES = {
     "efficientnet-lite0-128-2x2": pictures(5),
     "efficientnet-lite0-128-3x3": pictures(5),
     "efficientnet-lite0-96": pictures(5),
-    "classic": pictures(5),
     "onnx": pictures(5),
 }
 
 
 @pytest.fixture(autouse=True, scope="module")
 def kept(cache, network):
-    """Keep one of each kind that is learnt; return their ids."""
-    learnt = backbones.ClassicDescriptors.learn(pictures(1))
-    return {"classic": learnt.id, "onnx": keep_network(network)}
+    """Keep a network; return its id."""
+    return {"onnx": keep_network(network)}
 
 
 @pytest.fixture
@@ -38,10 +36,6 @@ def backbone(name, kept):
 
 def test_all_are_tested(kept):
     assert {kept.get(name, name) for name in EXAMPLES} == set(backbones.available())
-
-
-def test_the_only_vocabulary_is_meant(kept):
-    assert backbones.load("classic").id == kept["classic"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

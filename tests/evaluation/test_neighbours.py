@@ -12,7 +12,6 @@ from sklearn.preprocessing import FunctionTransformer
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import (
     exact_neighbours,
-    ground_truth,
     mean_average_precision,
     neighbour_recall,
     neighbour_recall_score,
@@ -202,7 +201,7 @@ def test_neighbours_below_a_threshold_end_to_end():
 
 def test_listed_rows_without_neighbours_are_skipped():
     codes = np.zeros((2, 1), np.uint8)
-    score = mean_average_precision(codes, codes, ground_truth([[0], [-1]], 2))
+    score = neighbour_recall(codes, codes, [[0], [-1]], 1)
     assert score.n_skipped == 1
 
 

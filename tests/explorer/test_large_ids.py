@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from fewbits.server.explore.map_updates import MapUpdates
-from fewbits.server.explore.maps import map_collection
+from fewbits.server._maps import MapUpdates, map_collection
 from tests.explorer._reading import address_of
 from tests.explorer._served import of_signs, serving
 

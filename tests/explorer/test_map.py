@@ -13,8 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from fewbits.codes import hamming_distances
-from fewbits.server.explore.map_updates import MapUpdates
-from fewbits.server.explore.maps import map_collection
+from fewbits.server._maps import MapUpdates, map_collection
 from tests.explorer._reading import address_of
 from tests.explorer._served import diagnoses, of_signs, serving
 

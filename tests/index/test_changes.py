@@ -83,61 +83,13 @@ def grown():
     return index.add(codes_of([4]))
 
 
-@pytest.mark.parametrize("how", COPIES)
-def test_a_copy_of_a_frozen_index_can_be_changed(how):
-    frozen = grown().freeze()
-    before = content(frozen)
-    other = how(frozen)
-    assert content(other) == before
-    if how is COPIES[-1]:
-        assert other.is_frozen
-        other = copy.copy(other)
-    assert not other.is_frozen
-    other.add(codes_of([9])).remove([5])
-    assert content(other) == ([2, 3, 4, 9], [7, 6, 8, 9])
-    assert content(frozen) == before
-
-
-CHANGES = [
-    lambda index: index.add(codes_of([1])),
-    lambda index: index.add(codes_of([1])[:0]),
-    lambda index: index.remove([5]),
-    lambda index: index.remove([]),
-]
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_frozen_index_refuses_changes(change):
-    index = grown()
-    assert not index.is_frozen
-    assert index.freeze() is index
-    assert index.freeze().is_frozen
-    before = content(index)
-    with pytest.raises(ArgumentError, match=r"does not change: copy\.copy\(index\)"):
-        change(index)
-    assert content(index) == before
-
-
-def test_a_frozen_index_cannot_be_given_other_contents():
-    index = grown().freeze()
-    before = content(index)
-    for name in ("codes", "ids", "search", "is_frozen", "anything"):
-        with pytest.raises(AttributeError):
-            setattr(index, name, None)
-        with pytest.raises(AttributeError):
-            delattr(index, name)
-    with pytest.raises(AttributeError, match="does not change"):
-        index.__init__(codes_of([1]))
-    assert content(index) == before
-
-
 @pytest.mark.parametrize("ids", [[0, 1, 2], [2, 0, 1]])
 def test_arrays_given_are_no_way_in(ids):
     codes, given = codes_of([1, 2, 4]), np.array(ids)
     view = codes[:]
     view.flags.writeable = False
     for array in (codes, view):
-        index = FlatIndex(array, given).freeze()
+        index = FlatIndex(array, given)
         before = content(index), index.search(codes_of([3]), 3)
         codes ^= 255
         given += 9
@@ -155,14 +107,13 @@ def arrays_reached(index):
 
 
 def test_arrays_handed_out_are_no_way_in():
-    for index in (grown().freeze(), FlatIndex(codes_of([1])).freeze()):
-        for array in arrays_reached(index):
-            with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
-                array.flags.writeable = True
+    for array in arrays_reached(FlatIndex(codes_of([1]))):
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            array.flags.writeable = True
     for array in (grown().codes, grown().ids):
         with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
             array.flags.writeable = True
-    index = grown().freeze()
+    index = grown()
     handed = index.codes
     handed.shape = (2, 2)
     assert index.codes.shape == (4, 1)
@@ -179,17 +130,17 @@ def test_what_was_handed_out_does_not_change():
 def test_a_memory_map_opened_for_reading_is_not_copied(tmp_path):
     np.save(tmp_path / "codes.npy", codes_of([1, 2, 3]))
     mapped = np.load(tmp_path / "codes.npy", mmap_mode="r")
-    index = FlatIndex(mapped).freeze()
+    index = FlatIndex(mapped)
     assert np.shares_memory(index.codes, mapped)
     assert np.shares_memory(copy.copy(index).codes, mapped)
     written = np.load(tmp_path / "codes.npy", mmap_mode="r+")
-    assert not np.shares_memory(FlatIndex(written).freeze().codes, written)
+    assert not np.shares_memory(FlatIndex(written).codes, written)
 
 
-def test_frozen_indexes_answer_many_threads():
+def test_indexes_answer_many_threads():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, (2000, 8), dtype=np.uint8)
-    index = FlatIndex(codes, rng.permutation(2000)).freeze()
+    index = FlatIndex(codes, rng.permutation(2000))
     expected = index.search(codes[:50], 5).ids
     with ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda i: index.search(codes[i : i + 1], 5).ids[0], range(50))

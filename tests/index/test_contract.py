@@ -139,7 +139,7 @@ def test_reranking_is_that_of_one_chunk(kind, made, case, cuts, k, steps):
 
 @every_index
 @pytest.mark.parametrize("how", COPIES)
-def test_copies_and_frozen_indexes(kind, how):
+def test_copies(kind, how):
     case = Case(0, 30, 8, rising=True)
     index = case.built(kind, [3, 9, 20])
     index.remove(case.ids[4:6])
@@ -149,14 +149,6 @@ def test_copies_and_frozen_indexes(kind, how):
     other.add(case.codes[:1]).remove(case.ids[:3])
     assert len(other) == 26
     assert (index.ids.tolist(), index.search(case.queries, 9).ids.tolist()) == before
-    frozen = copy.copy(index).freeze()
-    for each in (frozen, how(frozen)):
-        assert (each.ids.tolist(), each.search(case.queries, 9).ids.tolist()) == before
-    for change in (lambda: frozen.remove([]), lambda: frozen.add(case.codes)):
-        with pytest.raises(ArgumentError, match="does not change"):
-            change()
-    copy.copy(frozen).add(case.codes[:1]).remove(case.ids[:1])
-    assert frozen.ids.tolist() == before[0]
 
 
 @every_index
@@ -164,7 +156,7 @@ def test_memory_maps_stay_where_they_are(kind, tmp_path):
     case = Case(1, 30, 8, rising=True)
     np.save(tmp_path / "codes.npy", case.codes)
     mapped = np.load(tmp_path / "codes.npy", mmap_mode="r")
-    index = kind(mapped, case.ids).freeze()
+    index = kind(mapped, case.ids)
     assert np.shares_memory(index.codes, mapped)
     check(index, case, 5, 9, np.ones(30, np.bool_), None)
 

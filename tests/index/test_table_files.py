@@ -8,7 +8,6 @@ import pytest
 from fewbits import _kernels
 from fewbits.index import FlatIndex, MultiIndexHashing
 from fewbits.index.table_files import (
-    TableCache,
     build_tables,
     bytes_to_keep,
     cached_tables,
@@ -54,7 +53,7 @@ def looking_up(codes, read):
 def test_a_search_in_tables_that_were_kept(codes, content):
     read = []
     codes = np.frombuffer(codes.tobytes(), np.uint8).reshape(codes.shape)
-    index = looking_up(codes, lambda: read.append(1) or content).freeze()
+    index = looking_up(codes, lambda: read.append(1) or content)
     for k in (1, 7):
         found, expected = (x.search(codes[:20], k) for x in (index, FlatIndex(codes)))
         np.testing.assert_array_equal(found.ids, expected.ids)
@@ -210,12 +209,3 @@ def test_what_is_added_or_removed_leaves_the_tables_of_what_was_there():
     found = index.range_search(NEAR[:1], 1)
     assert set(found.ids.tolist()) >= {0, 70_000}
     assert reads.n == 1
-    # And those of a writable array are not those of a frozen copy of it.
-    codes = NEAR[:200].copy()
-    index = MultiIndexHashing.from_chunks(
-        [(codes, np.arange(200), None, TableCache())], use_scan=False
-    )
-    index.search(codes[:1], 1)
-    index.freeze()
-    codes[:] = 0
-    assert index.search(NEAR[5:6], 1).distances.tolist() == [[0]]

@@ -18,6 +18,7 @@ from research.common.ood import (
     max_logit,
     max_softmax,
     neighbour_score,
+    told_apart,
 )
 
 
@@ -95,3 +96,17 @@ def test_detection_is_plain_arithmetic():
     found = Detection(known_accepted=0.9, unknown_accepted=0.2, unknown_share=0.25)
     assert found.balanced_accuracy == pytest.approx(0.85)
     assert found.accuracy == pytest.approx(0.75 * 0.9 + 0.25 * 0.8)
+
+
+few = st.lists(st.integers(0, 6), min_size=1, max_size=30)  # with many ties
+
+
+@given(known=few, unknown=few)
+def test_told_apart_beside_scikit_learn_and_every_threshold(known, unknown):
+    found = told_apart(np.array(known), np.array(unknown))
+    truth = np.repeat([1, 0], [len(known), len(unknown)])
+    scores = np.array([*known, *unknown])
+    assert found["auroc"] == pytest.approx(metrics.roc_auc_score(truth, scores))
+    known, unknown = np.array(known), np.array(unknown)
+    enough = [t for t in known if (known >= t).mean() >= 0.95 - 1e-9]
+    assert found["fpr95"] == (unknown >= max(enough)).mean()

@@ -14,8 +14,7 @@ from fastapi.testclient import TestClient
 from fewbits import Collection
 from fewbits.client.wire import ARROW
 from fewbits.server import Settings, create_app
-from fewbits.server.explore.map_updates import MapUpdates
-from fewbits.server.explore.maps import map_collection
+from fewbits.server._maps import MapUpdates, map_collection
 from tests.server._running import small_collection, vectors
 
 N, ON_MAP = 200, 120
@@ -191,7 +190,7 @@ def test_a_larger_collection_keeps_its_map(tmp_path):
             ids=range(1000, 1010),
             columns={"kind": ["red"] * 10, "year": [1999] * 10},
         )
-        client.app.state.service.live.refresh()
+        client.app.state.service.refresh()
         after = ready(client)
         assert after["version"] != before["version"]
         assert after["n_items"] == N + 10
@@ -218,7 +217,7 @@ def test_a_map_is_looked_at_while_the_collection_changes(tmp_path):
         row = int(map_collection(small_collection(N), max_points=ON_MAP).positions[0])
         for id in range(3):  # each takes a row from before all others
             Collection.open(tmp_path / "b").delete([id])
-            client.app.state.service.live.refresh()
+            client.app.state.service.refresh()
             assert client.get("/v1/map").json()["ready"]
             asked = {"row": row, "version": version}
             near = client.get("/v1/map/neighbours", params=asked).json()

@@ -11,8 +11,7 @@ from fewbits import Collection
 from fewbits.codes import hamming_distances, unpack
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.server.explore.map_updates import MapUpdates
-from fewbits.server.explore.maps import map_collection
+from fewbits.server._maps import MapUpdates, map_collection
 
 N, N_BITS = 300, 20
 KINDS = [f"kind {i:02d}" for i in range(14)]
@@ -307,10 +306,10 @@ def test_steady_changes_leave_the_newest_map():
         state = updates.state(Snapshot(versions[i], f"{i}"))
         assert state.stage != "ready"
         made = state.made
-        assert len(made.map) == len(made.snapshot.collection)
+        assert len(made.map) == len(made.view.collection)
         go.release(2)
     wait(updates, versions[7], "7")
-    assert updates.held("7").snapshot.collection is versions[7]
+    assert updates.held("7").view.collection is versions[7]
     assert updates.held("0") in (first, None)
 
 

@@ -19,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 from fewbits import ood
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation.ood import ood_scores
 from research.common import ood as measures
 from research.common.class_codes import llc
 from research.common.features import load_image_features
@@ -118,7 +117,7 @@ def measure(settings: Settings) -> Metrics:
     tuned = [  # the same beside each rule
         {"tuned_on": each.validation_share, **met(each, each.tuned)} for each in mixed
     ]
-    apart = {name: told_apart(each) for name, each in scores.items()}
+    apart = {name: measures.told_apart(each) for name, each in scores.items()}
     return {"scores": apart, "rules": rules, "tuned": tuned}
 
 
@@ -162,12 +161,6 @@ def held(name: str, rejection: Any, known: Any, unknown: Any) -> dict[str, Any]:
 def nearness(sides: Any, others: Any) -> tuple[NDArray[np.float64], ...]:
     """Return how near codes of both sides are to others."""
     return tuple(measures.code_neighbour_score(side, others, 1) for side in sides)
-
-
-def told_apart(scores: Any) -> dict[str, float]:
-    """Return how well scores tell known from unknown items."""
-    found = ood_scores(*scores)
-    return {"auroc": found.auroc, "fpr95": found.fpr}
 
 
 def rule(region: Any, known: Any, unknown: Any, mixed: Any) -> dict[str, Any]:

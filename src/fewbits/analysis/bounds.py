@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import check_rate
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
@@ -22,6 +21,7 @@ __all__ = [
     "majority_codes",
 ]
 
+_COVERAGE = 0.999  # of distances without outliers
 _BLOCK_BITS = 1 << 24  # bits unpacked at once, one byte each
 _BLOCK_PAIRS = 1 << 22  # distances held at once
 
@@ -34,7 +34,6 @@ class CodeBound:
     ----------
     classes : ndarray of shape (n_classes,)
         Those with items; the numbers of the columns when labels are a matrix.
-    sizes : ndarray of shape (n_classes,), dtype int64
     centres : ndarray of shape (n_classes, n_bytes), dtype uint8
         Packed.
     inter : DistanceHistogram
@@ -42,10 +41,9 @@ class CodeBound:
     intra : DistanceHistogram
         D_intra: of every item to the centre of each of its classes.
     low_inter, high_intra : int
-        `min_inter` and `max_intra` without outliers: the largest distance that the
-        share `coverage` of D_inter reaches, and the smallest that the share of D_intra
-        does not exceed.
-    coverage : float
+        `min_inter` and `max_intra` without the outermost thousandth: the largest
+        distance that 99.9 % of D_inter reach, and the smallest that 99.9 % of D_intra
+        do not exceed.
     nearest : ndarray of shape (n_classes,), dtype int64
         Number of the class whose centre is nearest, the first of several.
     gaps : ndarray of shape (n_classes,), dtype int32
@@ -55,13 +53,11 @@ class CodeBound:
     """
 
     classes: Array
-    sizes: IdArray = field(repr=False)
     centres: CodeArray = field(repr=False)
     inter: DistanceHistogram = field(repr=False)
     intra: DistanceHistogram = field(repr=False)
     low_inter: int
     high_intra: int
-    coverage: float
     nearest: IdArray = field(repr=False)
     gaps: DistanceArray = field(repr=False)
     widths: DistanceArray = field(repr=False)
@@ -80,22 +76,16 @@ class CodeBound:
 
     @property
     def strict_ratio(self) -> float:
-        """``min D_inter / max(max D_intra, 1)``."""
+        """``min_inter / max(max_intra, 1)``.
+
+        Above 4, any query as near to its centre as the items has an AP of 1.
+        """
         return self.min_inter / max(self.max_intra, 1)
 
     @property
     def ratio(self) -> float:
         """``low_inter / max(high_intra, 1)``: the ratio that the paper reports."""
         return self.low_inter / max(self.high_intra, 1)
-
-    @property
-    def is_perfect(self) -> bool:
-        """True if any query as near to its centre as the items has an AP of 1.
-
-        True when ``min D_inter > 4 max D_intra``; the two distances do not decide it
-        otherwise.
-        """
-        return self.min_inter > 4 * self.max_intra
 
     def summary(self) -> dict[str, Any]:
         """Return the metrics as plain values."""
@@ -104,7 +94,7 @@ class CodeBound:
             "n_classes": len(self.classes),
             "ratio": self.ratio,
             "strict_ratio": self.strict_ratio,
-            "coverage": self.coverage,
+            "coverage": _COVERAGE,
             "low_inter": self.low_inter,
             "high_intra": self.high_intra,
             "min_inter": self.min_inter,
@@ -116,9 +106,7 @@ class CodeBound:
         }
 
 
-def code_bound(
-    codes: CodeArray, n_bits: int, labels: ArrayLike, *, coverage: float = 0.999
-) -> CodeBound:
+def code_bound(codes: CodeArray, n_bits: int, labels: ArrayLike) -> CodeBound:
     """Measure the distances between and within classes that bound average precision.
 
     The centre of a class is the majority of its items bit by bit, 1 where both values
@@ -134,8 +122,6 @@ def code_bound(
         The class of each item, all strings or all numbers; or, where an item may have
         several labels or none, 0 and 1 for each item and label. Labels without items
         are left out.
-    coverage : float, default=0.999
-        Share of each set of distances that the ratio without outliers is about.
 
     Returns
     -------
@@ -151,10 +137,6 @@ def code_bound(
 
     Notes
     -----
-    The time is that of one pass over the codes and one over the pairs of centres; a
-    million codes and a thousand classes take seconds. Classes of one item count: their
-    distance is 0.
-
     The paper writes that AP is bounded from below in proportion to ``strict_ratio``. It
     is not: AP is 1 where the ratio exceeds 4, and at 4 and below the two numbers
     exclude no order of the items.
@@ -173,7 +155,6 @@ def code_bound(
     (array([ 0, 15], dtype=uint8), 4, 1, 4.0)
     """
     codes = check_codes(codes, n_bits)
-    check_rate(coverage, "coverage")
     members = read_members(labels, len(codes))
     if len(members.classes) < 2:
         raise ArgumentError(
@@ -196,24 +177,22 @@ def code_bound(
     firsts = np.flatnonzero(np.diff(members.numbers, prepend=-1))
     return CodeBound(
         classes=members.classes,
-        sizes=np.bincount(members.numbers),
         centres=centres,
         inter=DistanceHistogram(counts, int(counts.sum()), exact=True),
         intra=DistanceHistogram(within, len(distances), exact=True),
-        low_inter=n_bits - _reached(counts[::-1], coverage),
-        high_intra=_reached(within, coverage),
-        coverage=float(coverage),
+        low_inter=n_bits - _reached(counts[::-1]),
+        high_intra=_reached(within),
         nearest=nearest,
         gaps=gaps,
         widths=np.maximum.reduceat(distances, firsts),
     )
 
 
-def _reached(counts: IdArray, share: float) -> int:
-    """Return the quantile of a histogram at which `share` of the counts is reached."""
+def _reached(counts: IdArray) -> int:
+    """Return the distance at which the share `_COVERAGE` of a histogram is reached."""
     below = np.cumsum(counts)
     # The share may be a decimal fraction that binary numbers only come close to.
-    return int(np.searchsorted(below, share * below[-1] * (1 - 1e-12)))
+    return int(np.searchsorted(below, _COVERAGE * below[-1] * (1 - 1e-12)))
 
 
 def majority_codes(codes: CodeArray, n_bits: int, members: Members) -> CodeArray:

@@ -6,7 +6,6 @@ from fewbits._lazy import lazy_names
 from fewbits.backbones._base import Backbone
 
 if TYPE_CHECKING:
-    from fewbits.backbones._classic import ClassicDescriptors
     from fewbits.backbones._efficientnet import EfficientNetLite0
     from fewbits.backbones._features import cached_features, features
     from fewbits.backbones._networks import OnnxImages, keep_network, pixels
@@ -16,7 +15,6 @@ else:  # who embeds texts needs none of what looks at images
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "ClassicDescriptors": "fewbits.backbones._classic",
             "EfficientNetLite0": "fewbits.backbones._efficientnet",
             "OnnxImages": "fewbits.backbones._networks",
             "WordLlama": "fewbits.backbones._wordllama",
@@ -31,7 +29,6 @@ else:  # who embeds texts needs none of what looks at images
 
 __all__ = [
     "Backbone",
-    "ClassicDescriptors",
     "EfficientNetLite0",
     "OnnxImages",
     "WordLlama",

@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,6 @@ from fewbits._files import atomic_write
 from fewbits.backbones._base import Backbone, Progress
 
 _PART = 1024
-HOW_TO_LEARN = (
-    "learn one with fewbits.backbones.ClassicDescriptors.learn(images), or put the "
-    "file of one there"
-)
-_KEPT = {"classic": ".safetensors", "onnx": ".onnx"}
 
 
 def features(
@@ -159,19 +153,3 @@ def cache_folder() -> Path:
     """
     folder = os.environ.get("FEWBITS_CACHE")
     return Path(folder) if folder else user_cache_path("fewbits")
-
-
-def kept_path(name: str) -> Path:
-    """Return the file in the cache folder of what was learnt, or exported, here."""
-    return cache_folder() / f"{name}{_KEPT[name.partition('-')[0]]}"
-
-
-def kept_ids(kind: str) -> list[str]:
-    """Return the ids of this kind that have a file in the cache folder."""
-    names = (path.stem for path in cache_folder().glob(f"{kind}-*{_KEPT[kind]}"))
-    return sorted(name for name in names if is_kept_id(name, kind))
-
-
-def is_kept_id(name: str, kind: str) -> bool:
-    """Return whether this can be an id: the kind and 8 digits of a checksum."""
-    return re.fullmatch(f"{kind}-[0-9a-f]{{8}}", name) is not None

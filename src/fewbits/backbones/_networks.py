@@ -1,10 +1,12 @@
 """Images through a network in ONNX Runtime, and networks that were trained here."""
 
 import hashlib
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -16,11 +18,13 @@ from fewbits._images import PIXEL_RULE, open_rgb
 from fewbits._kernels import num_threads
 from fewbits._spans import spans
 from fewbits.backbones._base import Backbone, Progress
-from fewbits.backbones._features import kept_path
+from fewbits.backbones._features import cache_folder
 from fewbits.errors import ArtefactError, MissingDataError, MissingExtraError
 
 _BATCH = 64
 _RULE = "squeezed bilinearly, x / 255, version 1"
+#: Ids of networks that were trained here: 8 digits of a checksum.
+ID = re.compile("onnx-[0-9a-f]{8}")
 
 
 class NetworkImages(Backbone):
@@ -179,16 +183,22 @@ def keep_network(network: bytes) -> str:
         When the cache folder cannot be written to.
     """
     name = _id_of(network)
-    path = kept_path(name)
+    path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
         file.write(network)
     return name
 
 
+def kept_networks() -> list[str]:
+    """Return the ids of the networks in the cache folder."""
+    names = (path.stem for path in cache_folder().glob("onnx-*.onnx"))
+    return sorted(name for name in names if ID.fullmatch(name))
+
+
 def kept_network(name: str) -> bytes:
     """Return the network of that id."""
-    path = kept_path(name)
+    path = _path(name)
     if not path.is_file():
         raise MissingDataError(
             f"there is no network {path}: write it with "
@@ -198,6 +208,10 @@ def kept_network(name: str) -> bytes:
     if _id_of(network) != name:
         raise ArtefactError(f"{path} is damaged: its checksum is not that of its name")
     return network
+
+
+def _path(name: str) -> Path:
+    return cache_folder() / f"{name}.onnx"
 
 
 def _id_of(network: bytes) -> str:

@@ -3,13 +3,7 @@
 from functools import cache
 
 from fewbits.backbones._base import Backbone
-from fewbits.backbones._features import (
-    HOW_TO_LEARN,
-    cache_folder,
-    is_kept_id,
-    kept_ids,
-)
-from fewbits.errors import ArgumentError, MissingDataError
+from fewbits.errors import ArgumentError
 
 #: Pixels on each side and cells by id of EfficientNet-Lite0.
 _EFFICIENTNETS = {
@@ -22,49 +16,31 @@ _EFFICIENTNETS = {
 
 def available() -> list[str]:
     """Return the ids that `load` takes."""
-    learnt = [*kept_ids("classic"), *kept_ids("onnx")]
-    return sorted(["wordllama-256", *_EFFICIENTNETS, *learnt])
+    from fewbits.backbones._networks import kept_networks
+
+    return sorted(["wordllama-256", *_EFFICIENTNETS, *kept_networks()])
 
 
+@cache
 def load(name: str) -> Backbone:
-    """Return a backbone, read once.
+    """Return a backbone, read once; its packages are imported on first use.
 
     Parameters
     ----------
     name : str
-        One of `available`; ``classic`` means the classic descriptors when one
-        vocabulary was learnt for them.
+        One of `available`.
 
     Raises
     ------
     ArgumentError
-        When there is none of that name, or several.
+        When there is none of that name.
     MissingDataError
-        When the vocabulary of classic descriptors, or the exported network, is not on
-        this machine.
+        When an exported network is not on this machine.
     MissingExtraError
         When its packages are not installed.
     ArtefactError
-        When the vocabulary or the network is damaged.
+        When the network is damaged.
     """
-    if name == "classic":
-        ids = kept_ids("classic")
-        if not ids:
-            raise MissingDataError(
-                "there is no vocabulary of classic descriptors in "
-                f"{cache_folder()}: {HOW_TO_LEARN}"
-            )
-        if len(ids) > 1:
-            raise ArgumentError(
-                f"there are several vocabularies: take {' or '.join(ids)}"
-            )
-        name = ids[0]
-    return _read(name)
-
-
-@cache
-def _read(name: str) -> Backbone:
-    """Return the backbone with that id; its packages are imported on first use."""
     if name == "wordllama-256":
         from fewbits.backbones._wordllama import WordLlama
 
@@ -74,12 +50,8 @@ def _read(name: str) -> Backbone:
 
         size, cells = _EFFICIENTNETS[name]
         return EfficientNetLite0(size, cells=cells)
-    if is_kept_id(name, "classic"):
-        from fewbits.backbones._classic import kept_descriptors
+    from fewbits.backbones._networks import ID, OnnxImages, kept_network
 
-        return kept_descriptors(name)
-    if is_kept_id(name, "onnx"):
-        from fewbits.backbones._networks import OnnxImages, kept_network
-
+    if ID.fullmatch(name):
         return OnnxImages(kept_network(name))
     raise ArgumentError(f"no backbone {name!r}; known: {', '.join(available())}")

@@ -10,12 +10,7 @@ from fewbits.classify._calibration import (
     load_calibration,
     top_classes,
 )
-from fewbits.classify._codebook import (
-    Codebook,
-    bits_needed,
-    check_capacity,
-    load_codebook,
-)
+from fewbits.classify._codebook import Codebook, load_codebook
 from fewbits.classify._decoded import Decoded
 from fewbits.classify._linear import (
     LinearClasses,
@@ -41,10 +36,8 @@ __all__ = [
     "TopClasses",
     "Votes",
     "best_scores",
-    "bits_needed",
     "calibrate",
     "calibration_bytes",
-    "check_capacity",
     "label_scores",
     "label_threshold",
     "label_votes",

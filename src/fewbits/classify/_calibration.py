@@ -203,14 +203,6 @@ def calibration_bytes(calibration: Calibration) -> bytes:
 def load_calibration(path: str | Path) -> Calibration:
     """Read a calibration, and check it against its fingerprint.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Calibration
-
     Raises
     ------
     ArtefactError

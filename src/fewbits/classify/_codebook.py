@@ -65,8 +65,8 @@ class Codebook(Immutable):
     >>> book = Codebook(codes, n_bits=4, names=["cat", "dog", "lynx"])
     >>> book
     Codebook(3 classes, 4 bits)
-    >>> book.n_unique, book.collisions
-    (2, (array([0, 2]),))
+    >>> book.n_unique
+    2
     >>> book.rows(["dog", "lynx"])
     array([1, 2])
     """
@@ -108,18 +108,6 @@ class Codebook(Immutable):
     def n_unique(self) -> int:
         """Number of different codes."""
         return len(self.table)
-
-    @cached_property
-    def collisions(self) -> tuple[IdArray, ...]:
-        """Rows of classes that share a code, a group for each such code.
-
-        Rows rise within a group, and groups in the order of their first rows.
-        """
-        numbers = np.unique(self.codes, axis=0, return_inverse=True)[1].ravel()
-        order = np.argsort(numbers, kind="stable")
-        starts = np.flatnonzero(np.diff(numbers[order])) + 1
-        groups = [group for group in np.split(order, starts) if len(group) > 1]
-        return tuple(sorted(groups, key=lambda group: int(group[0])))
 
     def rows(self, labels: ArrayLike) -> IdArray:
         """Return the rows of classes by their names.
@@ -206,8 +194,8 @@ class Codebook(Immutable):
 
         Examples
         --------
-        >>> Codebook(np.array([[1], [2]], np.uint8), 8).prefix(6).collisions
-        (array([0, 1]),)
+        >>> Codebook(np.array([[1], [2]], np.uint8), 8).prefix(6).n_unique
+        1
         """
         n_bits = check_prefix(n_bits, self.n_bits)
         return type(self)(prefix(self.codes, n_bits), n_bits, self.names)
@@ -277,15 +265,6 @@ class Codebook(Immutable):
 def load_codebook(path: str | Path) -> Codebook:
     """Read a codebook written by `Codebook.save`, and check it against its fingerprint.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Codebook
-        With the same fingerprint.
-
     Raises
     ------
     ArtefactError
@@ -308,44 +287,6 @@ def load_codebook(path: str | Path) -> Codebook:
     if book.fingerprint != metadata.get("fingerprint"):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
     return book
-
-
-def bits_needed(n_classes: int) -> int:
-    """Return the shortest length that has a code for each class.
-
-    Examples
-    --------
-    >>> bits_needed(1000), bits_needed(1025)
-    (10, 11)
-    """
-    n_classes = whole_number(n_classes, "n_classes")
-    if n_classes < 1:
-        raise ArgumentError(f"n_classes must be at least 1, got {n_classes}")
-    return max(1, (n_classes - 1).bit_length())
-
-
-def check_capacity(n_classes: int, n_bits: int) -> None:
-    """Refuse more classes than there are codes.
-
-    Raises
-    ------
-    ArgumentError
-        With the number of bits that would do.
-
-    Examples
-    --------
-    >>> check_capacity(1000, 10)
-    >>> check_capacity(1000, 8)
-    Traceback (most recent call last):
-    fewbits.errors.ArgumentError: 1000 classes need at least 10 bits to get codes of \
-their own, got 8
-    """
-    needed = bits_needed(n_classes)
-    if needed > whole_number(n_bits, "n_bits"):
-        raise ArgumentError(
-            f"{n_classes} classes need at least {needed} bits to get codes of their "
-            f"own, got {n_bits}"
-        )
 
 
 def _name_array(names: ArrayLike, what: str) -> Array:

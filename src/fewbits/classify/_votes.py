@@ -23,7 +23,10 @@ _BLOCK = 1 << 22  # distances, or counts of votes, at once
 
 
 class Votes(NamedTuple):
-    """The winning class of every query, and the share of the votes it got."""
+    """The winning class of every query, and the share of the votes it got.
+
+    Two arrays of shape (n_queries,); shares lie between 0 and 1.
+    """
 
     labels: NDArray[Any]
     shares: NDArray[np.float64]
@@ -66,7 +69,6 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     Returns
     -------
     Votes
-        ``labels`` of shape (n_queries,) and ``shares`` between 0 and 1.
 
     Raises
     ------
@@ -119,8 +121,7 @@ def nearest_vote(
     queries, database : ndarray of shape (n, n_bytes), dtype uint8
         Packed codes of the same width.
     labels : array-like of shape (n_database,)
-        The class of every code. Codes whose class is missing (None, NaN, a blank) are
-        left out; a warning says how many are.
+        The class of every code, as in `vote`.
     k : int, default=1
         How many votes there are; more than there are codes means all.
     query_rows : ndarray of shape (n_queries,), dtype int64, default=None
@@ -130,7 +131,6 @@ def nearest_vote(
     Returns
     -------
     Votes
-        ``labels`` of shape (n_queries,) and ``shares`` between 0 and 1.
 
     Raises
     ------
@@ -235,18 +235,14 @@ def label_votes(
 
     Parameters
     ----------
-    neighbours : Neighbours
-        Distances and rows of `labels`; entries of -1 do not vote.
+    neighbours, k
+        As in `vote`.
     labels : array-like of shape (n, n_labels)
         1 where an item of the collection has the label of a column, else 0.
-    k : int or None, default=None
-        How many votes there are, shared among equally near neighbours as by `vote`.
-        None: each neighbour has one vote.
 
     Returns
     -------
     ndarray of shape (n_queries, n_labels), dtype float64
-        Between 0 and 1.
 
     Raises
     ------
@@ -273,23 +269,18 @@ def nearest_label_votes(
 ) -> NDArray[np.float64]:
     """Return the share of the `k` nearest codes that have each of several labels.
 
-    Codes as far away as the k-th share the votes that are left, as by `nearest_vote`.
+    Codes as far away as the k-th share the votes that are left.
 
     Parameters
     ----------
-    queries, database : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes of the same width.
+    queries, database, k, query_rows
+        As in `nearest_vote`.
     labels : array-like of shape (n_database, n_labels)
         1 where an item has the label of a column, else 0.
-    k : int, default=1
-        How many votes there are; more than there are codes means all.
-    query_rows : ndarray of shape (n_queries,), dtype int64, default=None
-        As in `nearest_vote`.
 
     Returns
     -------
     ndarray of shape (n_queries, n_labels), dtype float64
-        Between 0 and 1.
 
     Raises
     ------

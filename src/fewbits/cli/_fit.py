@@ -162,17 +162,12 @@ class Learning:
         A device and a checkpoint say nothing about what was learnt.
         """
         facts, extra = built.facts, built.facts.extra
-        backbone = self.backbone
-        if backbone == "classic":
-            from fewbits import backbones
-
-            backbone = backbones.load(backbone).id
         codebook = None if self.codebook is None else str(self.codebook)
         seed = facts.parameters.get("random_state", self.random_state)
         pairs = {
             "--learner": (self.learner, facts.method),
             "--bits": (self.bits, built.encoder.n_bits),
-            "--backbone": (backbone, built.backbone),
+            "--backbone": (self.backbone, built.backbone),
             "--groups": (self.groups, extra.get("groups")),
             "--sample": (self.sample, extra.get("sample", facts.trained_on)),
             "--normalize": (self.normalize, facts.normalize),

@@ -194,8 +194,7 @@ Backbone = Annotated[
     str | None,
     Option(
         help="Model that turns texts or images into features. Default: one for "
-        "the kind of items. For images also 'classic': descriptors without deep "
-        "learning, all non-negative (see --kernel-map)."
+        "the kind of items."
     ),
 ]
 GroupColumn = Annotated[

@@ -46,6 +46,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Arguments = dict[str, Any]
 _ROWS = 10_000  # of the collection that are read at a time
+_IN_TRANSACTIONS = "add", "upsert", "update", "delete"
+_OPEN = "a transaction is open: it takes add, upsert, update and delete"
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
     "open its folder where it lies": "save backup path usage repair verify_folder "
@@ -290,7 +292,8 @@ class RemoteCollection:
         They are sent when the block ends, in one request of at most what a server takes
         as JSON (8 MiB). Until then nothing has happened, and each returns 0.
         """
-        self._check_alone()
+        if self._changes is not None:
+            raise ArgumentError(_OPEN)
         changes: list[dict[str, Any]] = []
         self._of_thread.changes, self._of_thread.columns = changes, []
         try:
@@ -302,7 +305,6 @@ class RemoteCollection:
 
     @_like(Collection.compact)
     def compact(self, arguments: Arguments) -> None:
-        self._check_alone()
         self._change("compact", **arguments)
 
     def verify(self) -> Report:
@@ -321,13 +323,11 @@ class RemoteCollection:
 
     @_like(Collection.tag)
     def tag(self, arguments: Arguments) -> int:
-        self._check_alone()
         self._change("tag", **arguments)
         return self.tags()[arguments["name"]]
 
     @_like(Collection.untag)
     def untag(self, arguments: Arguments) -> None:
-        self._check_alone()
         self._change("untag", **arguments)
 
     def tags(self) -> dict[str, int]:
@@ -378,7 +378,6 @@ class RemoteCollection:
 
     @_like(Collection.to_pandas)
     def to_pandas(self, arguments: Arguments) -> Any:
-        """Return `to_arrow` as a data frame of pandas, which must be installed."""
         return as_pandas(self.to_arrow(**arguments))
 
     @_like(Collection.column)
@@ -489,12 +488,6 @@ class RemoteCollection:
         changes: list[dict[str, Any]] | None = getattr(self._of_thread, "changes", None)
         return changes
 
-    def _check_alone(self) -> None:
-        if self._changes is not None:
-            raise ArgumentError(
-                "a transaction is open: it takes add, upsert, update and delete"
-            )
-
     def _change(
         self, verb: str, table: Any = None, *, warns: bool = True, **fields: Any
     ) -> int:
@@ -505,6 +498,8 @@ class RemoteCollection:
                 "collection itself"
             )
         if self._changes is not None:
+            if verb not in _IN_TRANSACTIONS:
+                raise ArgumentError(_OPEN)
             fields.pop("timeout", None)
             change: dict[str, Any] = {verb: fields}
             if table is not None:
@@ -525,9 +520,7 @@ class RemoteDuplicates:
     """Pairs and groups of near duplicates, as `fewbits.collection.Duplicates`."""
 
     def __init__(
-        self,
-        table: Callable[..., tuple[Any, dict[str, Any]]],
-        fields: dict[str, Any],
+        self, table: Callable[..., tuple[Any, dict[str, Any]]], fields: dict[str, Any]
     ) -> None:
         self._table, self._fields = table, fields
 

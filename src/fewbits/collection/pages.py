@@ -20,12 +20,12 @@ from fewbits.analysis.bits import (
     rank_bits,
 )
 from fewbits.analysis.maps import map_codes
-from fewbits.analysis.names import propose_names
+from fewbits.analysis.names import name_bits, propose_names
 from fewbits.analysis.taxonomy import TaxonomyMetrics, paths_of
 from fewbits.collection import tools
 from fewbits.collection.collection import Collection
 from fewbits.errors import ArgumentError
-from fewbits.report import write_page, write_taxonomy_page
+from fewbits.report import BitsPage, write_taxonomy_page
 
 __all__ = [
     "BitScores",
@@ -170,6 +170,8 @@ def write_attributes(
     n_bits, codes = collection.encoder.n_bits, collection.codes
     bits_with_names = check_bits(names or (), n_bits)
     bits_to_show = None if bits is None else check_bits(bits, n_bits)
+    if bits_to_show == []:
+        raise ArgumentError("need at least one bit to show, got none")
     kind, raw = collection.kind, collection.item_column
     labels = label or collection.label_column
     classes: Any = None
@@ -226,24 +228,23 @@ def write_attributes(
             f"{len(without):,} of {len(items):,} images are left out where scores "
             f"count: there is no file {items[int(without[0])]}"
         ]
-    write_page(
-        path,
-        report_of(collection, label),
-        scored.extremes(),
-        items,
-        kind=kind if raw else "texts",
+    page = BitsPage(
+        report=report_of(collection, label),
+        extremes=scored.extremes(),
+        ranking=ranking,
+        bits=distinct,
+        items=items,
+        ids=collection.ids.tolist(),
+        are_images=kind == "images",
         captions=texts if kind == "images" else None,
         proposals=proposals,
-        by_hand=names,
-        ranking=ranking,
-        bits=distinct if bits_to_show is None else bits_to_show,
-        alike=distinct,
+        names=name_bits(proposals, names),
         maps=maps,
-        classes=None if colours is None else list(colours),
-        notes=notes,
-        ids=collection.ids.tolist(),
+        classes=None if colours is None else [str(name) for name in colours],
         profiles=profiles,
+        notes=notes,
     )
+    page.write(path)
 
 
 # Classes.
@@ -298,4 +299,4 @@ def write_taxonomy(
     assert book is not None
     names = [str(name) for name in book.names]
     paths = None if tree is None else paths_of(tree, names)
-    return write_taxonomy_page(path, book.codes, book.n_bits, names, paths=paths)
+    return write_taxonomy_page(path, book.codes, book.n_bits, names, paths)

@@ -47,16 +47,6 @@ class AdditiveEncoder(Encoder):
         The mean row, and the rising factors and offsets that bytes of `corrections`
         stand for; without both there are none.
 
-    Attributes
-    ----------
-    weights, bias : ndarray, dtype float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the shapes do not match or a number is not finite in float32.
-
     References
     ----------
     Babenko and Lempitsky, "Additive Quantization for Extreme Vector Compression", CVPR

@@ -40,6 +40,22 @@ class Encoder(Immutable, ABC):
     processor or the instruction set, and ``encode(X)`` is exactly
     ``pack(project(X) > 0)`` (``>= 0`` when `zero_bit` is 1).
 
+    An encoder is made of arrays, which it keeps, read-only and in float32, unless
+    another dtype is named, as attributes of their names.
+
+    Parameters
+    ----------
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes of arrays do not match, or a number is out of its range or not
+        finite in float32.
+
+    Notes
+    -----
     A new kind of encoder sets `n_features` and `n_bits`, implements the four abstract
     methods and registers itself in ``fewbits.encoders._io``.
     """
@@ -49,7 +65,6 @@ class Encoder(Immutable, ABC):
     n_features: int
     #: Bits of a code, 1 to 65,536.
     n_bits: int
-    #: The bit of a score of exactly zero.
     zero_bit: int
     #: Names of the columns that it was learnt from; None where they had none. Columns
     #: of a data frame are taken by them, in whatever order they come.
@@ -111,8 +126,7 @@ class Encoder(Immutable, ABC):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Real numbers of any dtype; they are rounded to float32 first. A memory map
-            and a sparse matrix are read block by block.
+            As in `project`. A memory map and a sparse matrix are read block by block.
         progress : callable, default=None
             Called with (rows done, rows in all) after each block.
 
@@ -213,18 +227,7 @@ class Encoder(Immutable, ABC):
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         """Return what the asymmetric distance takes of queries: `project`, as a rule.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n, n_bits), dtype float32
-
-        Raises
-        ------
-        FeatureError
-            As `project`.
+        Parameters, shape, dtype and errors are those of `project`.
         """
         return self.project(X)
 
@@ -328,20 +331,7 @@ class Encoder(Immutable, ABC):
             file.write(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """Return the content of the file that `save` writes.
-
-        Returns
-        -------
-        bytes
-            Of a safetensors file, with the kind, the zero bit and the fingerprint among
-            its metadata.
-
-        Examples
-        --------
-        >>> from fewbits.encoders import LinearEncoder
-        >>> b"linear" in LinearEncoder([[1.0]], [0.0]).to_bytes()
-        True
-        """
+        """Return the content of the file that `save` writes."""
         metadata = {
             "format": "fewbits-encoder-1",
             "kind": self.kind,

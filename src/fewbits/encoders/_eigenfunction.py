@@ -30,25 +30,12 @@ class EigenfunctionEncoder(Encoder):
     Parameters
     ----------
     weights : array-like of shape (n_features, n_axes)
-    axes : array-like of int, shape (n_bits,)
+    axes : array-like of int32, shape (n_bits,)
         The column of `weights` that each bit looks at.
-    modes : array-like of int, shape (n_bits,)
+    modes : array-like of int32, shape (n_bits,)
         Half periods per unit of that axis, 1 or more.
     bias : array-like of shape (n_bits,)
         In half periods.
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    weights, axes, modes, bias : ndarray, dtype float32, int32, int32 and float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the shapes do not match, an axis does not exist, a mode is less than 1, or
-        a number is not finite in float32.
 
     References
     ----------

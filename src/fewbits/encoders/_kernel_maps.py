@@ -227,15 +227,11 @@ class KernelMapEncoder(OuterEncoder):
 
     Attributes
     ----------
-    inner : Encoder
     map : KernelMap
         The parameters of the map, with the interval that is used.
 
     Raises
     ------
-    ArgumentError
-        When a parameter is out of range, or the inner encoder takes a number of
-        features that is not a multiple of ``2 * order + 1``.
     FeatureError
         When a row that is encoded has negative features, unless `signed`.
 
@@ -333,18 +329,6 @@ class AnchorEncoder(OuterEncoder):
         far from zero for their spread.
     gamma : float
         Of the kernel, at least 0.
-
-    Attributes
-    ----------
-    inner : Encoder
-    anchors, mean : ndarray, dtype float32
-        Read-only.
-    gamma : float
-
-    Raises
-    ------
-    ArgumentError
-        When shapes do not match or a number is not finite in float32.
 
     Notes
     -----

@@ -38,18 +38,6 @@ class LinearEncoder(KernelEncoder):
     query_weights, query_bias : array-like, default=None
         Of the shapes of `weights` and `bias`: what `query_scores` takes in their place.
         A prefix goes without them.
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    weights, bias : ndarray, dtype float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the shapes do not match or a number is not finite in float32.
 
     Examples
     --------
@@ -112,24 +100,12 @@ class SparseEncoder(SizedEncoder):
 
     Parameters
     ----------
-    indptr : array-like of shape (n_bits + 1,)
-    indices : array-like of shape (n_nonzero,)
+    indptr : array-like of int64, shape (n_bits + 1,)
+    indices : array-like of int32, shape (n_nonzero,)
         Feature numbers, strictly rising within each bit.
     values : array-like of shape (n_nonzero,)
     bias : array-like of shape (n_bits,)
     n_features : int
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    indptr, indices, values, bias : ndarray, dtype int64, int32, float32 and float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the arrays are not a CSR matrix, or a number is not finite in float32.
 
     References
     ----------
@@ -166,25 +142,29 @@ class SparseEncoder(SizedEncoder):
         self.values = frozen(values)
         shape = (self.n_features, self.indptr.size - 1)
         check_affine(shape, self.values, self.bias)
-        self._check()
+        # The kernels trust these arrays, and would read out of bounds.
+        indptr, indices, values = self.indptr, self.indices, self.values
+        if indptr.ndim != 1 or indices.ndim != 1 or indices.shape != values.shape:
+            raise ArgumentError(
+                "need vectors with one index per value, got indptr "
+                f"{indptr.shape}, indices {indices.shape} and values {values.shape}"
+            )
+        if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+            raise ArgumentError("indptr must rise from 0 to the number of values")
+        if len(indices) and not (
+            indices.min() >= 0 and indices.max() < self.n_features
+        ):
+            raise ArgumentError(f"indices must lie between 0 and {self.n_features - 1}")
+        if not _rise(indices, indptr[:-1]):
+            raise ArgumentError("the indices of each bit must rise strictly")
 
     @classmethod
     def from_dense(
         cls, weights: ArrayLike, bias: ArrayLike, *, zero_bit: int = 0
     ) -> Self:
-        """Keep the non-zero entries of `weights` (n_features, n_bits).
+        """Keep the non-zero entries of `weights`.
 
-        Parameters
-        ----------
-        weights : array-like of shape (n_features, n_bits)
-        bias : array-like of shape (n_bits,)
-        zero_bit : {0, 1}, default=0
-            The bit of a score of exactly zero.
-
-        Returns
-        -------
-        SparseEncoder
-            It gives the codes that a `LinearEncoder` of the same arrays gives.
+        Parameters are those of `LinearEncoder`, which gives the same codes.
         """
         dense = frozen(weights)
         check_affine(dense.shape, dense, frozen(bias))
@@ -222,23 +202,6 @@ class SparseEncoder(SizedEncoder):
             zero_bit=self.zero_bit,
         )
 
-    def _check(self) -> None:
-        """Refuse what kernels, which trust these arrays, would read out of bounds."""
-        indptr, indices, values = self.indptr, self.indices, self.values
-        if indptr.ndim != 1 or indices.ndim != 1 or indices.shape != values.shape:
-            raise ArgumentError(
-                "need vectors with one index per value, got indptr "
-                f"{indptr.shape}, indices {indices.shape} and values {values.shape}"
-            )
-        if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
-            raise ArgumentError("indptr must rise from 0 to the number of values")
-        if len(indices) and not (
-            indices.min() >= 0 and indices.max() < self.n_features
-        ):
-            raise ArgumentError(f"indices must lie between 0 and {self.n_features - 1}")
-        if not _rise(indices, indptr[:-1]):
-            raise ArgumentError("the indices of each bit must rise strictly")
-
 
 @final
 class BlockDiagonalEncoder(SizedEncoder):
@@ -252,27 +215,15 @@ class BlockDiagonalEncoder(SizedEncoder):
 
     Parameters
     ----------
-    features : array-like of shape (n_listed,)
+    features : array-like of int32, shape (n_listed,)
         Numbers of features, strictly rising within each block; a feature may be in
         several blocks, or in none.
-    feature_starts, bit_starts : array-like of shape (n_blocks + 1,)
+    feature_starts, bit_starts : array-like of int64, shape (n_blocks + 1,)
         Where the features and the bits of each block begin, strictly rising from 0.
     weights : array-like of shape (n_weights,)
         The matrices (features, bits) of the blocks, row by row, one behind the other.
     bias : array-like of shape (n_bits,)
     n_features : int
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    features, feature_starts, bit_starts, weights, bias : ndarray
-        Of dtypes int32, int64, int64, float32 and float32; read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the sizes do not match, or a number is not finite in float32.
 
     Examples
     --------
@@ -306,7 +257,35 @@ class BlockDiagonalEncoder(SizedEncoder):
         self.bit_starts = frozen(bit_starts, np.int64)
         values = frozen(weights)
         check_affine((self.n_features, self.bias.size), values, self.bias)
-        self._check_blocks(values)
+        # The kernels trust these arrays, and would read out of bounds.
+        ends = (self.feature_starts, self.features.size), (self.bit_starts, self.n_bits)
+        for starts, end in ends:
+            if (
+                starts.ndim != 1
+                or starts.size < 2
+                or (starts[0], starts[-1]) != (0, end)
+                or (np.diff(starts) < 1).any()
+            ):
+                raise ArgumentError(
+                    f"starts of blocks must rise strictly from 0 to {end}, got "
+                    f"{starts.tolist()}"
+                )
+        if len(self.feature_starts) != len(self.bit_starts):
+            raise ArgumentError(
+                f"need as many starts of features as of bits, got "
+                f"{len(self.feature_starts)} and {len(self.bit_starts)}"
+            )
+        listed, n = self.features, self.n_features
+        if listed.ndim != 1 or not (listed.min() >= 0 and listed.max() < n):
+            raise ArgumentError(f"features must lie between 0 and {n - 1}")
+        if not _rise(listed, self.feature_starts[:-1]):
+            raise ArgumentError("the features of each block must rise strictly")
+        size = int(np.diff(self.feature_starts) @ np.diff(self.bit_starts))
+        if values.shape != (size,):
+            raise ArgumentError(
+                f"these blocks have {size} weights, got an array of shape "
+                f"{values.shape}"
+            )
         self._padded = frozen(np.append(values, np.zeros(_BEYOND)))
 
     @classmethod
@@ -324,14 +303,8 @@ class BlockDiagonalEncoder(SizedEncoder):
         ----------
         blocks : list of pairs (features, weights)
             Arrays of shapes (n,) and (n, bits of the block).
-        bias : array-like of shape (n_bits,)
-        n_features : int
-        zero_bit : {0, 1}, default=0
-            The bit of a score of exactly zero.
-
-        Returns
-        -------
-        BlockDiagonalEncoder
+        bias, n_features, zero_bit
+            As in the constructor.
         """
         features = [np.asarray(listed) for listed, _ in blocks]
         weights = [np.asarray(matrix) for _, matrix in blocks]
@@ -403,37 +376,6 @@ class BlockDiagonalEncoder(SizedEncoder):
         ]
         bias = self.bias[:n_bits]
         return self.from_blocks(blocks, bias, self.n_features, zero_bit=self.zero_bit)
-
-    def _check_blocks(self, values: NDArray[np.float32]) -> None:
-        """Refuse what the kernels, which trust these arrays, would read wrongly."""
-        ends = (self.feature_starts, self.features.size), (self.bit_starts, self.n_bits)
-        for starts, end in ends:
-            if (
-                starts.ndim != 1
-                or starts.size < 2
-                or (starts[0], starts[-1]) != (0, end)
-                or (np.diff(starts) < 1).any()
-            ):
-                raise ArgumentError(
-                    f"starts of blocks must rise strictly from 0 to {end}, got "
-                    f"{starts.tolist()}"
-                )
-        if len(self.feature_starts) != len(self.bit_starts):
-            raise ArgumentError(
-                f"need as many starts of features as of bits, got "
-                f"{len(self.feature_starts)} and {len(self.bit_starts)}"
-            )
-        listed, n = self.features, self.n_features
-        if listed.ndim != 1 or not (listed.min() >= 0 and listed.max() < n):
-            raise ArgumentError(f"features must lie between 0 and {n - 1}")
-        if not _rise(listed, self.feature_starts[:-1]):
-            raise ArgumentError("the features of each block must rise strictly")
-        size = int(np.diff(self.feature_starts) @ np.diff(self.bit_starts))
-        if values.shape != (size,):
-            raise ArgumentError(
-                f"these blocks have {size} weights, got an array of shape "
-                f"{values.shape}"
-            )
 
 
 def _rise(numbers: NDArray[np.int32], starts: NDArray[np.int64]) -> bool:

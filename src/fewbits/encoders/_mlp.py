@@ -37,18 +37,9 @@ class MLPEncoder(Encoder):
         wider than 65,536.
     biases : sequence of array-like of shape (n_out,)
         One vector for each layer.
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    weights, biases : tuple of ndarray, dtype float32
-        Read-only.
 
     Raises
     ------
-    ArgumentError
-        When the shapes do not match or a number is not finite in float32.
     FeatureError
         When a hidden layer overflows float32 for a row that is encoded.
 

@@ -119,18 +119,6 @@ class HadamardEncoder(RoundsEncoder):
     bias : array-like of shape (n_bits,)
         Added to the outputs; as many as `n_blocks` blocks are needed for.
     n_features : int
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    signs, bias : ndarray, dtype uint8 and float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the shapes do not match or a number is not finite in float32.
 
     References
     ----------
@@ -198,18 +186,6 @@ class BlockHadamardEncoder(RoundsEncoder):
     bias : array-like of shape (n_bits,)
         Added to the outputs; as many as `n_series` series are needed for.
     n_features : int
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    weights, bias : ndarray, dtype float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the shapes do not match or a number is not finite in float32.
 
     Notes
     -----
@@ -271,18 +247,6 @@ class CirculantEncoder(KernelEncoder):
     signs : array-like of uint8, shape (ceil(n_features / 8),)
         One bit for each feature, packed as codes are.
     bias : array-like of shape (n_bits,)
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    columns, signs, bias : ndarray, dtype float32, uint8 and float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the shapes do not match or a number is not finite in float32.
 
     Notes
     -----
@@ -397,18 +361,6 @@ class BilinearEncoder(SizedEncoder):
     bias : array-like of shape (n_bits,)
     n_features : int
         At most ``d1 * d2``, and more than ``d1 * d2 - d2``.
-    zero_bit : {0, 1}, default=0
-        The bit of a score of exactly zero.
-
-    Attributes
-    ----------
-    left, right, bias : ndarray, dtype float32
-        Read-only.
-
-    Raises
-    ------
-    ArgumentError
-        When the shapes do not match or a number is not finite in float32.
 
     References
     ----------

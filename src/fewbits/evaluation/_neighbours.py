@@ -20,8 +20,9 @@ from fewbits.codes import pack
 from fewbits.encoders import as_features as encoder_features
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._checks import as_features, check_known
-from fewbits.evaluation._ranking import Score, mean_score, recall_at
-from fewbits.evaluation._relevance import Relevance, as_ids, ground_truth, listed
+from fewbits.evaluation._ranking import Score, mean_score, ratios
+from fewbits.evaluation._relevance import Relevance, as_ids, listed
+from fewbits.evaluation._ties import hits_at, tie_groups
 from fewbits.index import METRICS
 
 FloatArray = NDArray[np.float64]
@@ -122,6 +123,11 @@ def neighbour_recall(
     at : int
         R, the number of items looked at.
 
+    Returns
+    -------
+    Score
+        Queries without true neighbours are skipped.
+
     Examples
     --------
     >>> import numpy as np
@@ -129,8 +135,21 @@ def neighbour_recall(
     >>> neighbour_recall(database[:1], database, [[1]], at=1).value
     0.5
     """
-    relevance = ground_truth(neighbours, max(1, len(database)))
-    return recall_at(queries, database, relevance, check_count(at, "at"))
+    ids, n = as_ids(neighbours, "neighbours"), max(1, len(database))
+    if not (ids.min() >= -1 and ids.max() < n):
+        raise ArgumentError(
+            f"neighbours must lie between 0 and {n - 1} (or be -1), "
+            f"got {ids.min()} to {ids.max()}"
+        )
+    at = min(check_count(at, "at"), n)
+    counts = (ids >= 0).sum(axis=1)
+    what = f"relevant: the {ids.shape[1]} listed neighbours"
+    relevance = listed(np.append(0, np.cumsum(counts)), ids[ids >= 0], n, what)
+    values = np.full(len(queries), np.nan)
+    for span, groups in tie_groups(queries, database, relevance):
+        values[span] = ratios(hits_at(groups, at), counts[span])
+    name = f"recall@{at}; ties: expected; ranked by hamming distance; {what}"
+    return mean_score(values, name)
 
 
 def search_recall(ids: ArrayLike, neighbours: ArrayLike) -> Score:
@@ -155,12 +174,9 @@ def search_recall(ids: ArrayLike, neighbours: ArrayLike) -> Score:
         )
     both = np.sort(np.concatenate([returned, truth], axis=1), axis=1)
     hits = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] >= 0)).sum(axis=1)
-    n_true = (truth >= 0).sum(axis=1)
-    values = np.full(len(truth), np.nan)
-    np.divide(hits, n_true, out=values, where=n_true > 0)
-    return mean_score(
-        values, f"recall {truth.shape[1]}@{returned.shape[1]} of a search"
-    )
+    recalls = ratios(hits, (truth >= 0).sum(axis=1))
+    name = f"recall {truth.shape[1]}@{returned.shape[1]} of a search"
+    return mean_score(recalls, name)
 
 
 def neighbour_recall_score(

@@ -1,10 +1,10 @@
-"""Average precision, precision and recall of rankings with ties."""
+"""Average precision of rankings with ties."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fewbits._checks import check_choice, check_count, generator
 from fewbits._repr import one_line
@@ -12,20 +12,14 @@ from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._relevance import Relevance
 from fewbits.evaluation._ties import (
-    TIES,
     FloatArray,
     TieGroups,
     expected_over_hits,
-    histograms,
-    hits_at,
-    level_numbers,
-    ordered,
     precision_sums,
     tie_groups,
 )
 
-DENOMINATORS = ("min", "hits", "hits-skip", "R")
-_DENOMINATOR_TEXT = {
+_DENOMINATORS = {
     "min": "min(R, relevant)",
     "hits": "relevant items found, 0 if none",
     "hits-skip": "relevant items found, query skipped if none",
@@ -94,7 +88,7 @@ def mean_average_precision(
     queries, database : ndarray of shape (n, n_bytes), dtype uint8
         Packed codes; with another `metric`, features of shape (n, n_features).
     relevance : Relevance
-        From `same_label`, `ground_truth` or `within_distance`.
+        From `same_label` or `within_distance`.
     at : int or None, default=None
         R, the length of the ranking; None, or more than the database holds, ranks it
         all.
@@ -141,7 +135,7 @@ def mean_average_precision(
     >>> round(score.value, 4)  # (1 + 2/3) / 2 and (1/2 + 2/3) / 2, equally likely
     0.7083
     """
-    check_choice(denominator, "denominator", DENOMINATORS)
+    check_choice(denominator, "denominator", tuple(_DENOMINATORS))
     at = None if at is None else check_count(at, "at")
     rng = generator(random_state)
     values = np.full(len(queries), np.nan)
@@ -151,61 +145,9 @@ def mean_average_precision(
     name = "mAP" if at is None else f"mAP@{at}"
     return mean_score(
         values,
-        f"{name}, AP divides by {_DENOMINATOR_TEXT[denominator]}; ties: {ties}; "
+        f"{name}, AP divides by {_DENOMINATORS[denominator]}; ties: {ties}; "
         f"ranked by {metric} distance; {relevance.description}",
     )
-
-
-def average_precision(
-    distances: ArrayLike,
-    relevant: ArrayLike,
-    *,
-    at: int | None = None,
-    denominator: str = "min",
-    ties: str = "expected",
-    random_state: Any = None,
-) -> float:
-    """Average precision of one ranking.
-
-    Parameters
-    ----------
-    distances : array-like of shape (n,)
-        Finite numbers, small is near; equal ones, to 12 digits, are ties.
-    relevant : array-like of shape (n,), dtype bool
-    at, denominator, ties, random_state
-        As in `mean_average_precision`.
-
-    Returns
-    -------
-    float
-        NaN when `mean_average_precision` would skip the query.
-
-    Examples
-    --------
-    >>> average_precision([1, 2, 3], [True, False, True])
-    0.8333333333333333
-    >>> average_precision([1, 2, 3], [True, False, False], denominator="R")
-    0.3333333333333333
-    """
-    check_choice(denominator, "denominator", DENOMINATORS)
-    check_choice(ties, "ties", TIES)
-    at = None if at is None else check_count(at, "at")
-    values = np.asarray(distances, dtype=np.float64)
-    truth = np.asarray(relevant)
-    if values.ndim != 1 or values.shape != truth.shape or not values.size:
-        raise ArgumentError(
-            "need one distance and one truth value per item, got shapes "
-            f"{values.shape} and {truth.shape}"
-        )
-    if truth.dtype != np.bool_ or not np.isfinite(values).all():
-        raise ArgumentError("need finite distances and boolean truth values")
-    levels, n_levels = level_numbers(values[None])
-    if ties in ("stable", "random"):
-        rng = generator(random_state) if ties == "random" else None
-        groups = ordered(levels, truth[None], rng)
-    else:
-        groups = histograms(levels, truth[None], n_levels)
-    return float(_average_precisions(groups, at, denominator, ties)[0])
 
 
 def _average_precisions(
@@ -217,9 +159,9 @@ def _average_precisions(
     parts = precision_sums(groups, length, ties)
     sums = parts.sum(axis=1)
     if denominator == "R":
-        return _ratios(sums, length)
+        return ratios(sums, length)
     if denominator == "min":
-        return _ratios(sums, np.minimum(length, groups.relevant.sum(axis=1)))
+        return ratios(sums, np.minimum(length, groups.relevant.sum(axis=1)))
     # How many relevant items are found may depend on the order.
     empty = np.nan if denominator == "hits-skip" else 0.0
     before = np.cumsum(groups.sizes, axis=1) - groups.sizes
@@ -230,7 +172,7 @@ def _average_precisions(
         hits = np.maximum(inside - (groups.sizes - groups.relevant), 0)
     else:
         hits = np.where(inside == groups.sizes, groups.relevant, 0)
-    values = _ratios(sums, hits.sum(axis=1), empty)
+    values = ratios(sums, hits.sum(axis=1), empty)
     if ties == "expected":
         cut = (inside > 0) & (inside < groups.sizes) & (groups.relevant > 0)
         for row, group in np.argwhere(cut):
@@ -240,101 +182,11 @@ def _average_precisions(
     return values
 
 
-def _ratios(a: NDArray[Any], b: NDArray[Any], empty: float = np.nan) -> FloatArray:
+def ratios(a: NDArray[Any], b: NDArray[Any], empty: float = np.nan) -> FloatArray:
     """Divide; `empty` where there is nothing to find."""
     values = np.full(a.shape, empty)
     np.divide(a, b, out=values, where=b > 0)
     return values
-
-
-def precision_at(
-    queries: Array,
-    database: Array,
-    relevance: Relevance,
-    k: int,
-    *,
-    ties: str = "expected",
-    metric: str = "hamming",
-    random_state: Any = None,
-) -> Score:
-    """Share of relevant items among the first `k`.
-
-    Parameters
-    ----------
-    queries, database, relevance, ties, metric, random_state
-        As in `mean_average_precision`.
-    k : int
-        Length of the ranking; more than the database holds means all of it.
-
-    Returns
-    -------
-    Score
-        Queries without a label are skipped; those without any relevant item score 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.evaluation import same_label
-    >>> database = np.array([[0], [0], [255]], dtype=np.uint8)
-    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
-    >>> precision_at(database[:1], database, relevance, 1).value
-    0.5
-    """
-    k = min(check_count(k, "k"), max(1, len(database)))
-    values = np.full(len(queries), np.nan)
-    rng = generator(random_state)
-    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
-        values[span] = hits_at(groups, k, ties) / k
-        values[span][~relevance.labelled[span]] = np.nan
-    return mean_score(
-        values,
-        f"precision@{k}; ties: {ties}; ranked by {metric} distance; "
-        f"{relevance.description}",
-    )
-
-
-def recall_at(
-    queries: Array,
-    database: Array,
-    relevance: Relevance,
-    k: int,
-    *,
-    ties: str = "expected",
-    metric: str = "hamming",
-    random_state: Any = None,
-) -> Score:
-    """Share of all relevant items that are among the first `k`.
-
-    Parameters
-    ----------
-    queries, database, relevance, k, ties, metric, random_state
-        As in `precision_at`.
-
-    Returns
-    -------
-    Score
-        Queries without a label or without any relevant item are skipped.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.evaluation import same_label
-    >>> database = np.array([[0], [0], [255]], dtype=np.uint8)
-    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
-    >>> recall_at(database[:1], database, relevance, 1).value
-    0.25
-    """
-    k = min(check_count(k, "k"), max(1, len(database)))
-    values = np.full(len(queries), np.nan)
-    rng = generator(random_state)
-    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
-        values[span] = _ratios(hits_at(groups, k, ties), groups.relevant.sum(axis=1))
-        values[span][~relevance.labelled[span]] = np.nan
-    return mean_score(
-        values,
-        f"recall@{k}; ties: {ties}; ranked by {metric} distance; "
-        f"{relevance.description}",
-    )
 
 
 def mean_score(per_query: NDArray[np.float64], definition: str) -> Score:

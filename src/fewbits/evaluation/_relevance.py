@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count
 from fewbits._labels import as_label_rows, check_same_kind
 from fewbits._repr import one_line
 from fewbits._typing import IdArray
@@ -107,34 +106,6 @@ def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance
         "relevant: same label",
         lambda span: np.equal(asking[span], items),
     )
-
-
-def ground_truth(neighbours: ArrayLike, n_database: int) -> Relevance:
-    """Call an item relevant when its row number is listed for the query.
-
-    Parameters
-    ----------
-    neighbours : array-like of shape (n_queries, k), dtype integer
-        Row numbers in the database, such as the ids of `exact_neighbours`. -1 pads.
-    n_database : int
-
-    Examples
-    --------
-    >>> ground_truth([[2, 0], [1, -1]], n_database=3).block(slice(0, 2))
-    array([[ True, False,  True],
-           [False,  True, False]])
-    """
-    ids = as_ids(neighbours, "neighbours")
-    n_database = check_count(n_database, "n_database")
-    if ids.size and not (ids.min() >= -1 and ids.max() < n_database):
-        raise ArgumentError(
-            f"neighbours must lie between 0 and {n_database - 1} (or be -1), "
-            f"got {ids.min()} to {ids.max()}"
-        )
-    offsets = np.zeros(len(ids) + 1, np.int64)
-    np.cumsum((ids >= 0).sum(axis=1), out=offsets[1:])
-    text = f"relevant: the {ids.shape[1]} listed neighbours"
-    return listed(offsets, ids[ids >= 0], n_database, text)
 
 
 def listed(

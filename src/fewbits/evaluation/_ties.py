@@ -39,9 +39,9 @@ def tie_groups(
     queries: Array,
     database: Array,
     relevance: Relevance,
-    metric: str,
-    ties: str,
-    rng: np.random.Generator,
+    metric: str = "hamming",
+    ties: str = "expected",
+    rng: np.random.Generator | None = None,
 ) -> Iterator[tuple[slice, TieGroups]]:
     """Rank the database for each query; under `stable` and `random` without ties."""
     if check_choice(metric, "metric", METRICS) == "hamming":
@@ -54,7 +54,7 @@ def tie_groups(
     check_choice(ties, "ties", TIES)
     if not isinstance(relevance, Relevance):
         raise ArgumentError(
-            "relevance must come from same_label, ground_truth or within_distance, "
+            "relevance must come from same_label or within_distance, "
             f"got {type(relevance).__name__}"
         )
     needed = relevance.n_queries, relevance.n_database
@@ -141,16 +141,11 @@ def level_numbers(distances: FloatArray) -> tuple[IdArray, int]:
     return levels, int(numbers[:, -1].max()) + 1
 
 
-def hits_at(groups: TieGroups, k: int, ties: str) -> FloatArray:
+def hits_at(groups: TieGroups, k: int) -> FloatArray:
     """Return how many relevant items are among the first `k`; within ties, the mean."""
     sizes, relevant = groups
     ends = np.cumsum(sizes, axis=1)
     inside = np.clip(k - (ends - sizes), 0, sizes)
-    if ties == "optimistic":
-        return np.asarray(np.minimum(inside, relevant).sum(axis=1), np.float64)
-    if ties == "pessimistic":
-        first = np.maximum(inside - (sizes - relevant), 0)
-        return np.asarray(first.sum(axis=1), np.float64)
     whole = np.where(inside == sizes, relevant, 0).sum(axis=1)
     cut = np.where(inside < sizes, relevant / np.maximum(sizes, 1) * inside, 0)
     return np.asarray(cut.sum(axis=1) + whole)

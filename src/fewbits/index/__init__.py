@@ -2,7 +2,7 @@
 
 from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._groups import Groups
-from fewbits.index._index import FlatIndex, Index, stream_range_search
+from fewbits.index._index import FlatIndex, Index
 from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._pairs import Pairs
 from fewbits.index._rerank import METRICS, RerankedNeighbours
@@ -22,5 +22,4 @@ __all__ = [
     "RerankedNeighbours",
     "VectorPart",
     "VectorParts",
-    "stream_range_search",
 ]

@@ -23,27 +23,12 @@ class Chunk:
     ties are answered. A caller's masks and vectors are in the order in which codes
     came, without those removed; `caller_positions` are positions in these.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    ids : ndarray of shape (n,), dtype int64, or range
-        They rise; a range where they count on from the first.
-    live : ndarray of bool, shape (n,), default=None
-        The positions that are left; None for all.
-    tables : TableCache, default=None
-        Tables of the codes, shared with other indexes over them.
-    insertion : ndarray of shape (n,), default=None
-        Where each position is in the order in which codes came, removed ones included;
-        None where that is the order of the ids.
-
-    Attributes
-    ----------
-    n_live : int
-        How many are left.
-    live_bits : ndarray of uint8 or None
-        `live` as kernels take it, a bit a code.
-    first_id : int or None
-        The first id where the others count on from it, so that nothing is looked up.
+    `ids` are a range where they count on from the first, which is `first_id` then, and
+    nothing is looked up. `live` is a mask of the `n_live` positions that are left, None
+    for all, and `live_bits` the same as kernels take it. `tables` are of the codes, and
+    shared with other indexes over them. `insertion` is where each position is in the
+    order in which codes came, removed ones included; None where that is the order of
+    the ids.
     """
 
     __slots__ = (
@@ -83,10 +68,14 @@ class Chunk:
 
         Memory maps opened for reading stay what they are, and are not copied.
         """
-        if rising(ids):
-            return cls(codes, ids).frozen()
-        order = np.argsort(ids)
-        return cls(codes[order], ids[order], insertion=order).frozen()
+        insertion = None
+        if not rising(ids):
+            insertion = np.argsort(ids)
+            codes, ids = codes[insertion], ids[insertion]
+        chunk = cls(frozen_array(codes), ids, insertion=insertion)
+        first, n = chunk.first_id, len(ids)
+        chunk.ids = frozen_array(ids) if first is None else range(first, first + n)
+        return chunk
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -167,18 +156,6 @@ class Chunk:
         live[positions] = False
         marked = type(self)(self.codes, self.ids, live, self.tables, self.insertion)
         return marked if 2 * marked.n_live >= len(self) else self.of(*marked.inserted())
-
-    def frozen(self) -> Self:
-        """Return the same in arrays that cannot change."""
-        codes = frozen_array(self.codes)
-        live = None if self.live is None else frozen_array(self.live)
-        if self.first_id is None:
-            ids: IdArray | range = frozen_array(np.asarray(self.ids))
-        else:
-            ids = range(self.first_id, self.first_id + len(self))
-        # Tables of codes that could still change are not those of the copy.
-        tables = self.tables if codes is self.codes else None
-        return type(self)(codes, ids, live, tables, self.insertion)
 
 
 def rising(ids: IdArray) -> bool:

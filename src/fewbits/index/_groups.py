@@ -15,7 +15,7 @@ from fewbits.index._pairs import near_pairs
 
 _BLOCK = 1 << 16  # pairs that are joined at a time
 
-#: Says of pairs of positions, (n, 2), which of them count.
+#: Says of pairs of ids, (n, 2), which of them count.
 Confirm = Callable[[IdArray], Mask]
 
 
@@ -67,6 +67,7 @@ def near_groups(
     codes: CodeArray,
     radius: int,
     mask: Mask | None,
+    ids_at: Callable[[IdArray], IdArray],
     confirm: Confirm | None,
     max_pairs: int | None,
 ) -> Groups:
@@ -94,7 +95,7 @@ def near_groups(
         if confirm is None:
             n_pairs += int(np.dot(*sizes[positions.T].astype(np.int64)))
         else:
-            positions = positions[confirm(positions)]
+            positions = positions[confirm(ids_at(positions))]
             n_pairs += len(positions)
         sets.join(*positions.T)
     return sets.groups(n_pairs)

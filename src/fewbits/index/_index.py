@@ -40,12 +40,8 @@ Bits = NDArray[np.uint8]  # a mask, one bit a code, most significant first
 
 AnyIndex = TypeVar("AnyIndex", bound="Index")
 
-_FIRST, _HITS = 16, 1 << 20  # queries of a stream at first, and hits of a block
 _PLACE_BITS = 44  # that number the codes of all chunks; distances have 17
 _SMALL = 1 << 16  # codes: up to here a chunk grows, beyond it a new one begins
-_FROZEN = (
-    "a frozen index does not change: copy.copy(index) can be added to and removed from"
-)
 
 
 class Index(ABC):
@@ -82,13 +78,11 @@ class Index(ABC):
     __slots__ = (
         "__weakref__",
         "_chunks",
-        "_frozen",
         "_live_bits",
         "_n_live",
         "_room",
         "_starts",
     )
-    _frozen: bool
     #: One or more; the ids of each are larger than all of those before. Positions count
     #: through all chunks, so that (distance, position) orders as (distance, id) does.
     _chunks: tuple[Chunk, ...]
@@ -108,7 +102,7 @@ class Index(ABC):
                 "are bits, pack them (fewbits.codes.pack, or encode in place of "
                 "transform), which takes an eighth of the room"
             )
-        self._room, self._frozen = None, False
+        self._room = None
         self._hold((Chunk.of(codes, new_ids(ids, len(codes), -1)),))
 
     @abstractmethod
@@ -129,10 +123,6 @@ class Index(ABC):
             chunk at least.
         **settings
             Further parameters of the index.
-
-        Returns
-        -------
-        Index
 
         Examples
         --------
@@ -167,43 +157,8 @@ class Index(ABC):
         parts = [chunk.inserted()[1] for chunk in self._chunks]
         return parts[0].view() if len(parts) == 1 else read_only(np.concatenate(parts))
 
-    @property
-    def is_frozen(self) -> bool:
-        """True if the index refuses every change."""
-        return getattr(self, "_frozen", False)
-
-    def freeze(self) -> Self:
-        """Refuse changes from now on, for good.
-
-        Codes that could still be written to are copied; memory maps opened for
-        reading are not. Threads may search a frozen index at the same time. A copy made
-        by `copy.copy` is not frozen, and shares the codes until it is changed.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> import copy
-        >>> import numpy as np
-        >>> from fewbits.index import FlatIndex
-        >>> codes = np.array([[0], [3]], np.uint8)
-        >>> index = FlatIndex(codes).freeze()
-        >>> codes[0] = 255
-        >>> index.codes
-        array([[0],
-               [3]], dtype=uint8)
-        >>> len(copy.copy(index).add(codes)), len(index)
-        (4, 2)
-        """
-        if not self.is_frozen:
-            self._hold(tuple(chunk.frozen() for chunk in self._chunks))
-            self._room, self._frozen = None, True
-        return self
-
     def add(self, codes: CodeArray, ids: ArrayLike | None = None) -> Self:
-        """Append codes.
+        """Append codes, and return this index.
 
         Parameters
         ----------
@@ -212,18 +167,11 @@ class Index(ABC):
             Must be new; None continues from the largest. While ids rise, the cost of
             many small additions is that of one large one.
 
-        Returns
-        -------
-        self
-
         Raises
         ------
         CodeError, ArgumentError
-            As at construction, when an id is there already, or when the index is
-            frozen. The index is unchanged.
+            As at construction, or when an id is there already. The index is unchanged.
         """
-        if self.is_frozen:
-            raise ArgumentError(_FROZEN)
         codes = self._checked(codes, "codes")
         new = new_ids(ids, len(codes), self._chunks[-1].last_id)
         known = new[self._find(new)[1]]
@@ -241,11 +189,9 @@ class Index(ABC):
         Raises
         ------
         ArgumentError
-            When an id is unknown, when the ids could be meant as a mask, see `search`,
-            or when the index is frozen. The index is unchanged.
+            When an id is unknown, or the ids could be meant as a mask, see `search`;
+            the index is unchanged.
         """
-        if self.is_frozen:
-            raise ArgumentError(_FROZEN)
         gone = whole_ids(ids)
         check_no_mask(np.asarray(ids), len(self), "ids to remove")
         positions = self._positions_of(gone, "ids to remove")
@@ -401,15 +347,9 @@ class Index(ABC):
         [[[0, 1], [2, 3]]]
         """
         masks, radius = self._masks(allowed), check_radius(radius)
-        return self._pairs(radius, masks, ordered)
-
-    def _pairs(
-        self, radius: int, masks: Sequence[Mask | None], ordered: bool
-    ) -> Iterator[Pairs]:
         codes, mask = self._by_position(masks)
-        find = ordered_pairs if ordered else near_pairs
-        for distances, positions in find(codes, radius, mask):
-            yield Pairs(distances, self._ids_at(positions))
+        pairs = (ordered_pairs if ordered else near_pairs)(codes, radius, mask)
+        return (Pairs(near, self._ids_at(positions)) for near, positions in pairs)
 
     def groups_within(
         self,
@@ -453,11 +393,7 @@ class Index(ABC):
         """
         masks, radius = self._masks(allowed), check_radius(radius)
         codes, mask = self._by_position(masks)
-        of_positions = None
-        if confirm is not None:
-            of_ids = confirm
-            of_positions = lambda positions: of_ids(self._ids_at(positions))  # noqa: E731
-        groups = near_groups(codes, radius, mask, of_positions, max_pairs)
+        groups = near_groups(codes, radius, mask, self._ids_at, confirm, max_pairs)
         return replace(groups, members=self._ids_at(groups.members))
 
     def search_reranked(
@@ -571,24 +507,12 @@ class Index(ABC):
 
     # Copies and files
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if getattr(self, "_frozen", False):
-            raise AttributeError(_FROZEN)
-        super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{name} cannot be deleted")
-
     def __copy__(self) -> Self:
         return _made(type(self), self._chunks, self._settings())
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        chunks = (Chunk.of(np.array(self.codes), np.array(self.ids)),)
-        return _made(type(self), chunks, self._settings())
-
     def __reduce__(self) -> tuple[Any, ...]:
         codes, ids = np.array(self.codes), np.array(self.ids)
-        return _unpickled, (type(self), codes, ids, self._settings(), self.is_frozen)
+        return _unpickled, (type(self), codes, ids, self._settings())
 
     def save(self, path: str | Path) -> None:
         """Write the index to one file: kind, settings, codes and ids.
@@ -904,48 +828,6 @@ def scan_within(
     return RangeSearchResult(offsets, distances, positions)
 
 
-def stream_range_search(
-    index: Index,
-    queries: CodeArray,
-    radius: int,
-    *,
-    allowed: ArrayLike | None = None,
-) -> Iterator[tuple[slice, RangeSearchResult]]:
-    """Yield what `Index.range_search` finds, for some queries at a time.
-
-    Parameters
-    ----------
-    index : Index
-    queries : ndarray of shape (n_queries, n_bytes), dtype uint8
-    radius : int
-    allowed : array-like, default=None
-        As in `Index.search`.
-
-    Yields
-    ------
-    slice
-        Rows of `queries`.
-    RangeSearchResult
-        All hits of these, about a million at a time where queries have fewer.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.index import FlatIndex
-    >>> codes = np.arange(256, dtype=np.uint8)[:, None]
-    >>> blocks = stream_range_search(FlatIndex(codes), codes, radius=1)
-    >>> sum(len(hits.ids) for _, hits in blocks)
-    2304
-    """
-    start, size = 0, _FIRST
-    while start < len(queries):
-        span = slice(start, min(start + size, len(queries)))
-        hits = index.range_search(queries[span], radius, allowed=allowed)
-        yield span, hits
-        per_query = max(1, len(hits.ids) // (span.stop - span.start))
-        start, size = span.stop, max(1, min(4 * size, _HITS // per_query))
-
-
 def _joined(
     parts: Sequence[Chunk], more: tuple[CodeArray, IdArray] | None = None
 ) -> Chunk:
@@ -962,18 +844,13 @@ def _made(
 ) -> AnyIndex:
     """Return an index of a kind and its settings over chunks."""
     index: AnyIndex = object.__new__(kind)
-    index._room, index._frozen = None, False
+    index._room = None
     index._hold(chunks)
     index._configure(**settings)
     return index
 
 
 def _unpickled(
-    kind: type[AnyIndex],
-    codes: CodeArray,
-    ids: IdArray,
-    settings: dict[str, Any],
-    frozen: bool,
+    kind: type[AnyIndex], codes: CodeArray, ids: IdArray, settings: dict[str, Any]
 ) -> AnyIndex:
-    index = _made(kind, (Chunk.of(codes, ids),), settings)
-    return index.freeze() if frozen else index
+    return _made(kind, (Chunk.of(codes, ids),), settings)

@@ -51,24 +51,10 @@ class Tables(Immutable):
     substrings at least. So the substrings of a query are looked up, then all values
     with one bit flipped, and so on.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    cuts : ndarray of shape (m + 1,), dtype int64
-        Substring j has the bits from ``cuts[j]`` up to ``cuts[j + 1]``.
-    starts : ndarray, dtype uint32
-        For each substring in turn, where the positions of each value start, and
-        their number.
-    positions : ndarray of shape (m, n), dtype uint32
-        Positions of the codes, by the value of each substring.
-    entries : ndarray of dtype uint8, or None
-        The codes in the same order, without the whole bytes of the substring. None
-        where that would take more than six times the memory of the codes.
-
-    References
-    ----------
-    Norouzi, Punjani and Fleet, "Fast Exact Search in Hamming Space with Multi-Index
-    Hashing", IEEE TPAMI 2014.
+    Substring j has the bits from ``cuts[j]`` up to ``cuts[j + 1]``. `starts` are, for
+    each substring in turn, where the `positions` (m, n) of each of its values start,
+    and their number; `entries` the codes in the same order, without the whole bytes of
+    the substring, or None where that would take more than six times their memory.
     """
 
     def __init__(
@@ -100,15 +86,9 @@ class Tables(Immutable):
 def build_tables(
     codes: CodeArray, n_substrings: int | None = None, n_bits: int | None = None
 ) -> Tables:
-    """Return the tables of codes.
+    """Return the tables of codes, by default of substrings of about log2(n) bits.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_substrings : int, default=None
-        None takes substrings of about log2(n) bits.
-    n_bits : int, default=None
-        Where the bits after these are always 0.
+    `n_bits` is given where the bits after these are always 0.
     """
     cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1], n_substrings)
     n_starts, n_entries = sizes(codes.shape, cuts)
@@ -173,13 +153,6 @@ class LazyTables:
     added up. Once it is as much as they cost, they are read where they are kept, or
     made: so searching costs at most about twice what it would if all queries were known
     in advance.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_substrings : int or None
-    read : callable or None
-        Reads the tables, which is cheaper than making them.
     """
 
     def __init__(
@@ -209,13 +182,7 @@ class LazyTables:
     def spared(self, kind: int, radius: int, scan: int) -> float:
         """Return what a query is spared by look-ups in place of a scan, 0 for nothing.
 
-        Parameters
-        ----------
-        kind : int
-        radius : int
-            Within which its neighbours are, at most the number of bits.
-        scan : int
-            Picoseconds of a scan for it.
+        `radius` is that within which its neighbours are.
         """
         skew = self._skew.get(kind, 1.0)
         return max(0.0, scan - skew * float(self._price[radius]))
@@ -237,13 +204,7 @@ class LazyTables:
         self._skew[kind] = max(1.0, 0.97 * self._skew.get(kind, 1.0))
 
     def get(self, spared: float = inf) -> Tables | None:
-        """Return the tables if they are there, or pay by now.
-
-        Parameters
-        ----------
-        spared : float
-            Picoseconds that they would spare the queries at hand.
-        """
+        """Return the tables, or pay for them by what the queries are spared."""
         if self._tables is None:
             self._credit += spared
             # A thread that comes while another makes them does a scan.
@@ -268,13 +229,7 @@ class LazyTables:
 
 
 class TableCache:
-    """The tables of the codes of one chunk, for indexes that share it.
-
-    Parameters
-    ----------
-    read : callable, default=None
-        Reads the tables of codes where they are kept.
-    """
+    """The tables of the codes of one chunk, for indexes that share it."""
 
     def __init__(self, read: ReadTables | None = None) -> None:
         self._read = read

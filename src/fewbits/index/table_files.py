@@ -27,10 +27,7 @@ _ALIGNED = 64  # bytes, at a multiple of which each array begins
 def cached_tables(read: Callable[[], Any]) -> TableCache:
     """Return what an index reads tables with once they pay.
 
-    Parameters
-    ----------
-    read : callable
-        Returns the bytes that were kept, None if there are none.
+    `read` returns the bytes that were kept, None if there are none.
     """
 
     def read_tables(codes: CodeArray) -> Tables | None:
@@ -45,20 +42,12 @@ def bytes_to_keep(
 ) -> list[Any] | None:
     """Return the bytes of tables of codes, None where a scan finds neighbours sooner.
 
-    Some of the codes are looked up to tell, as if others like them were asked for.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    live : ndarray of shape (n,), dtype bool, or None
-        Which codes can be found.
-    always : bool, default=False
-        Whether they are wanted even where a scan is as fast.
+    Some of the codes are looked up to tell, as if others like them were asked for;
+    `live` is which can be found, and `always` wants tables in any case.
     """
     if always:
         return table_bytes(build_tables(codes))
-    chunk = Chunk(codes, range(len(codes)), live)
-    tables = worthwhile_tables(chunk)
+    tables = worthwhile_tables(Chunk(codes, range(len(codes)), live))
     return None if tables is None else table_bytes(tables)
 
 
@@ -77,11 +66,7 @@ def table_bytes(tables: Tables) -> list[Any]:
 def tables_from(data: Any, codes: CodeArray) -> Tables | None:
     """Return the tables of some codes that bytes hold, None if they hold others.
 
-    Parameters
-    ----------
-    data : bytes-like
-        As in `table_bytes`, such as a mapped file, which is not copied.
-    codes : ndarray of shape (n, n_bytes), dtype uint8
+    A mapped file is not copied.
     """
     data = memoryview(data)
     if len(data) < _HEADER:

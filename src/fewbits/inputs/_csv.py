@@ -7,19 +7,17 @@ quote are read by Arrow, which reads them alike and much faster.
 
 import csv
 import io
+import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable
-from contextlib import suppress
 from decimal import Decimal
 from itertools import islice, takewhile
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
-from fewbits._arrow import is_integer, is_number, is_text, known_names
+from fewbits._arrow import is_text, known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._input import Options
@@ -41,10 +39,7 @@ _LONG_NAME = 60  # letters of a name that may be a text instead
 
 
 def read_csv(
-    raw: IO[bytes],
-    source: str,
-    options: Options,
-    path: Path | None = None,
+    raw: IO[bytes], source: str, options: Options, path: Path | None = None
 ) -> Any:
     """Return the Arrow table of CSV, whose bytes are those of `path`, if given.
 
@@ -60,39 +55,35 @@ def read_csv(
                 raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
             if b"\0" in head:
                 raise ArtefactError(f"{source} is not text, so it is not a csv file")
-            tabs = kind_of(Path(source)) == ".tsv"
-            names = options.named() or options.names
-            delimiter = "\t" if tabs else find_delimiter(head, source, names)
-            table = None if path is None else _read_unquoted(path, delimiter, options)
+            is_tsv = kind_of(Path(source)) == ".tsv"
+            delimiter = "\t" if is_tsv else _delimiter(head, source, options)
+            table = None if path is None else _read_unquoted(path, delimiter)
             if table is None:
                 table = _read_quoted(file, delimiter, source)
     finally:
         csv.field_size_limit(before)
     _check_names(table.column_names, source)
-    named = [*zip(table.column_names, table.columns, strict=True)]
-    commas = {
-        name: numbers
-        for name, column in named
-        if delimiter == ";" and is_text(column.type) and not options.stays_text(name)
-        if (numbers := _of_commas(column)) is not None
-    }
-    columns, grouped = [], []
-    for name, column in named:
+    columns = table.columns
+    commas: dict[str, Any] = {}  # columns whose commas are decimal
+    for name, column in zip(table.column_names, columns, strict=True):
+        numbers = _of_commas(column) if delimiter == ";" else None
+        if numbers is not None and not options.stays_text(name):
+            commas[name] = numbers
+    dots = []  # columns whose dots may be those of thousands
+    for i, name in enumerate(table.column_names):
         if options.stays_text(name):
-            column = _without_gaps(column)
+            columns[i] = _without_gaps(columns[i])
         elif name in commas:
-            column = commas[name]
-        elif is_text(column.type):
-            if commas and _may_be_thousands(column):
-                grouped.append(name)
-                column = _without_empty(column)
-            else:
-                column = as_typed(column, dates=name != options.id)
-        columns.append(column)
+            columns[i] = commas[name]
+        elif commas and _has_dots(columns[i]):
+            dots.append(name)
+            columns[i] = _without_empty(columns[i])
+        else:
+            columns[i] = as_typed(columns[i], dates=name != options.id)
     if commas:
         note = f"commas are decimal in {known_names(commas)}: 1,5 is read as 1.5"
-        if grouped:
-            note += f"; {known_names(grouped)} stays as written: 1.234 may be 1234"
+        if dots:
+            note += f"; {known_names(dots)} stays as written: 1.234 may be 1234"
         warn_user(f"{source}: {note}")
     return table.from_arrays(columns, names=table.column_names)
 
@@ -100,14 +91,14 @@ def read_csv(
 # The first rows
 
 
-def find_delimiter(head: bytes, source: str, names: Iterable[str] = ()) -> str:
+def _delimiter(head: bytes, source: str, options: Options) -> str:
     """Return the delimiter that cuts the first rows into equally many columns.
 
     Commas where none does. Of two that do, one may give the columns that must exist.
     """
+    names = {*(options.named() or options.names)}
     fitting = _fitting(head)
-    with_names = {x: rows for x, rows in fitting.items() if {*names} <= {*rows[0]}}
-    fitting = with_names or fitting
+    fitting = {x: rows for x, rows in fitting.items() if names <= {*rows[0]}} or fitting
     if len(fitting) > 1:
         choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in fitting.items())
         raise ArgumentError(
@@ -262,111 +253,48 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
 
 # Files without quotes, by Arrow
 
-_BLOCK = 1 << 24  # bytes
-_START = 1 << 18  # bytes examined to recognise columns of numbers
-#: What only Python's `csv` reads, or reads as it is meant.
+#: What only Python's `csv` reads, or reads as it is meant; blank lines among it.
 _FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
-#: Numbers whose letters say more than their value does: ``007``, ``+4915112345``.
-_NAME = r"(?:[+-]?0[\dxX]|\+\d{7})"
-#: Such as article numbers: who writes floats, writes 1e+05 or a point.
-_BARE_EXPONENT = r"^\d+[eE]\d+$"
-_NAME_BELOW = rf"[,;|\s](?:{_NAME}|\d+[eE]\d)"
-#: Floats below it are written by fewer digits than may be lost.
-_LARGE = 1e15
-#: What stands for a missing number.
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 
 
-def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
-    """Return the table of a file without any quote, columns of texts or of numbers.
+def _read_unquoted(path: Path, delimiter: str) -> Any:
+    """Return the table of a file without any quote, every column of texts.
 
     None for any other, and for whatever Arrow refuses: Python's reader says why.
-
-    Columns that hold numbers in the first rows are parsed as such, if the result surely
-    is what `as_typed` makes of texts: Arrow parses both alike, so what numbers may lose
-    is looked for here.
     """
     import pyarrow as pa
+    from pyarrow import csv
 
     if not path.is_file() or is_compressed(path) or not path.stat().st_size:
         return None
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        # Of blank lines, the two make different things.
         if content[:4].removeprefix(BOM_UTF8)[:1] in (b"", b"\r", b"\n"):
             return None
         if any(content.find(mark) != -1 for mark in _FOR_PYTHON):
             return None
-        head = content[:_START]
+        names = re.split(rb"[\r\n]", content.readline(), maxsplit=1)[0]
     try:
-        rows = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1] or head
-        schema = _parsed(pa.py_buffer(rows), delimiter, {}).schema
-        texts = dict.fromkeys(schema.names, pa.large_string())
-        numbers = {
-            field.name: field.type
-            for field in schema
-            if is_number(field.type) and not options.stays_text(field.name)
-            # Behind ";" dots may be those of thousands, which only texts show.
-            if delimiter != ";" or is_integer(field.type)
-        }
-        # Of columns of one name, Arrow cannot be told apart which is which.
-        if numbers and len(texts) == len(schema) and not _has_names(path):
-            with suppress(pa.ArrowInvalid):  # a cell further down is text
-                table = _parsed(str(path), delimiter, {**texts, **numbers})
-                if not any(map(_may_lack_digits, table.columns)):
-                    return table
-        return _parsed(str(path), delimiter, texts)
+        texts = dict.fromkeys(
+            names.decode("utf-8-sig").split(delimiter), pa.large_string()
+        )
+        return csv.read_csv(
+            path,
+            csv.ReadOptions(block_size=1 << 24),
+            csv.ParseOptions(
+                delimiter=delimiter, quote_char=False, ignore_empty_lines=False
+            ),
+            csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
+        )
     except (pa.ArrowException, UnicodeError, OSError):
         return None
 
 
-def _may_lack_digits(column: Any) -> bool:
-    """Return whether a float may have had 16 digits or more, or been too large."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_floating(column.type):
-        return False
-    ends = pc.min_max(column)  # which leaves out NaN
-    return not -_LARGE < ends["min"].as_py() <= ends["max"].as_py() < _LARGE
-
-
-def _has_names(path: Path) -> bool:
-    """Return whether a number below the first line may be a name, as ``007`` is."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    content = np.memmap(path, np.uint8, mode="r")
-    line = content[:_START].tobytes()
-    start = min((x for x in map(line.find, (b"\n", b"\r")) if x >= 0), default=0)
-    for at in range(start, len(content), _BLOCK):
-        ends = np.array([max(start, at - 3), min(len(content), at + _BLOCK)], np.int64)
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
-        block = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, buffers)
-        if pc.match_substring_regex(block, _NAME_BELOW)[0].as_py():
-            return True
-    return False
-
-
-def _parsed(source: Any, delimiter: str, types: dict[str, Any]) -> Any:
-    from pyarrow import csv
-
-    return csv.read_csv(
-        source,
-        read_options=csv.ReadOptions(block_size=_BLOCK),
-        parse_options=csv.ParseOptions(
-            delimiter=delimiter, quote_char=False, ignore_empty_lines=False
-        ),
-        convert_options=csv.ConvertOptions(
-            column_types=types,
-            check_utf8=True,
-            null_values=MISSING,
-            strings_can_be_null=False,
-        ),
-    )
-
-
 # Columns of texts as what all of their cells are
 
+#: What stands for a missing number.
+_MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+#: Numbers whose letters say more than their value does: ``007``, ``+4915112345``.
+_NAME = r"^(?:[+-]?0[\dxX]|\+\d{7})"
 #: ISO 8601 as Arrow reads it, to microseconds.
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
@@ -421,7 +349,7 @@ def _of_commas(column: Any) -> Any:
     return _as_numbers(pc.replace_substring(plain, ",", "."))
 
 
-def _may_be_thousands(column: Any) -> bool:
+def _has_dots(column: Any) -> bool:
     """Return whether numbers of a column are as 12 and 1.234, some with dots."""
     import pyarrow.compute as pc
 
@@ -456,20 +384,21 @@ def _lose_letters(cells: Any, numbers: Any) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    def some(pattern: str) -> bool:
-        return bool(pc.any(pc.match_substring_regex(cells, pattern)).as_py())
+    def some(texts: Any, pattern: str) -> bool:
+        return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
-    if some(f"^{_NAME}"):
+    if some(cells, _NAME):
         return True
-    if numbers.type != pa.float64():
+    is_long = pc.match_substring_regex(cells, r"\d{16}|\d\.?[eE]")
+    if numbers.type != pa.float64() or not pc.any(is_long).as_py():
         return False
-    finite = pc.match_substring_regex(cells, r"\d")
-    if pc.any(pc.and_(pc.is_inf(numbers), finite)).as_py():
+    long, floats = cells.filter(is_long), numbers.filter(is_long)
+    if pc.any(pc.is_inf(floats)).as_py() or some(long, r"^[+-]?\d{16,}$"):
         return True
-    if some(r"^[+-]?\d{16,}$") or (some(_BARE_EXPONENT) and not some(r"\.|[eE][+-]")):
-        return True
-    long = cells.filter(pc.match_substring_regex(cells, r"^[+-]?\d{16,}\.0*$"))
-    return any(Decimal(text) != int(float(text)) for text in long.to_pylist())
+    if some(long, r"^\d+[eE]\d+$") and not some(cells, r"\.|[eE][+-]"):
+        return True  # such as article numbers: who writes floats, writes 1e+05
+    whole = long.filter(pc.match_substring_regex(long, r"^[+-]?\d{16,}\.0*$"))
+    return any(Decimal(text) != int(float(text)) for text in whole.to_pylist())
 
 
 def _as_moments(column: Any) -> Any:
@@ -530,5 +459,5 @@ def _is_gap(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    gaps = pa.array(MISSING, pa.large_string())
+    gaps = pa.array(_MISSING, pa.large_string())
     return pc.is_in(pc.ascii_trim_whitespace(column), value_set=gaps)

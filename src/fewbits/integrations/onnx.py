@@ -89,13 +89,51 @@ def export_onnx(
     array([[128],
            [ 64]], dtype=uint8)
     """
-    layers = _affine_layers(encoder)
+    layers = _layers(encoder)
     try:
-        import onnx  # noqa: F401
+        from onnx import helper
     except ImportError:
         what = "writing ONNX models needs the package onnx"
         raise missing_extra(what, "onnx") from None
-    model = _model(encoder, layers, exact=exact, scores=scores)
+    g = _Graph()
+    values = _exact_scores(g, layers, scores) if exact else _fast_scores(g, layers)
+    outputs = []
+    if scores:
+        values = g.promise("scores")
+        outputs = [_described(values, np.float32, ["n", encoder.n_bits])]
+    # Threshold float32 scores, and pack the bits, most significant first.
+    above = "GreaterOrEqual" if encoder.zero_bit else "Greater"
+    bits = g.add(above, values, g.constant(0.0, np.float32))
+    width = n_bytes(encoder.n_bits)
+    filling = g.constant([0, 0, 0, 8 * width - encoder.n_bits], np.int64)
+    padded = g.add("Pad", g.cast(bits, np.float32), filling)
+    # A length of 0 stands for the one that is there.
+    bytes_ = g.add("Reshape", padded, g.constant([0, width, 8], np.int64))
+    weighted = g.add("Mul", bytes_, g.constant(2.0 ** np.arange(7, -1, -1), np.float32))
+    sums = g.add("ReduceSum", weighted, g.constant([2], np.int64), keepdims=0)
+    g.cast(sums, np.uint8)
+    codes = _described(g.promise("codes"), np.uint8, ["n", width])
+    features = _described("features", np.float32, ["n", encoder.n_features])
+    model = helper.make_model(
+        helper.make_graph(
+            g.nodes, "fewbits", [features], [codes, *outputs], g.constants
+        ),
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="fewbits",
+        producer_version=__version__,
+    )
+    facts = {
+        "version": __version__,
+        "encoder": encoder.kind,
+        "fingerprint": encoder.fingerprint,
+        "n_features": encoder.n_features,
+        "n_bits": encoder.n_bits,
+        "zero_bit": encoder.zero_bit,
+        "exact": int(exact),
+    }
+    named = {f"fewbits.{name}": str(value) for name, value in facts.items()}
+    helper.set_model_props(model, named)
     content = model.SerializeToString(deterministic=True)
     with atomic_write(path) as file:
         file.write(content)
@@ -173,97 +211,37 @@ def _element(dtype: DTypeLike) -> int:
     return element
 
 
-def _affine_layers(encoder: Encoder) -> list[_Layer]:
-    """Return the layers of an encoder; between two of them is ReLU."""
-    if isinstance(encoder, SparseEncoder | BlockDiagonalEncoder):
-        _check_size([(encoder.n_features, encoder.n_bits)])
-        return [(_dense(encoder), encoder.bias)]
-    if isinstance(encoder, LinearEncoder):
-        layers = [(encoder.weights, encoder.bias)]
-    elif isinstance(encoder, MLPEncoder):
-        layers = list(zip(encoder.weights, encoder.biases, strict=True))
-    else:
+def _layers(encoder: Encoder) -> list[_Layer]:
+    """Return the affine layers of an encoder; between two of them is ReLU."""
+    kinds = LinearEncoder, SparseEncoder, BlockDiagonalEncoder, MLPEncoder
+    if not isinstance(encoder, kinds):
         raise ArgumentError(
             "ONNX models are made of LinearEncoder, SparseEncoder, "
             f"BlockDiagonalEncoder and MLPEncoder, got {encoder!r}"
         )
-    _check_size([weights.shape for weights, _ in layers])
-    return layers
-
-
-def _dense(encoder: SparseEncoder | BlockDiagonalEncoder) -> NDArray[np.float32]:
+    shapes = [(encoder.n_features, encoder.n_bits)]
+    if isinstance(encoder, MLPEncoder):
+        shapes = [weights.shape for weights in encoder.weights]
+    size = 4 * sum(n_in * n_out + n_out for n_in, n_out in shapes)
+    if size > _MAX_BYTES:
+        raise ArgumentError(
+            f"an ONNX file holds at most 2 GB, but the dense weights of this encoder "
+            f"take {size / 1e9:.1f} GB; its prefix of fewer bits takes less"
+        )
+    if isinstance(encoder, LinearEncoder):
+        return [(encoder.weights, encoder.bias)]
+    if isinstance(encoder, MLPEncoder):
+        return list(zip(encoder.weights, encoder.biases, strict=True))
     # Leaving zeros out changes no score: x * 0 + total is total for a finite x. Only
     # the sign of a total of zero may change, and both are zero to a threshold.
-    weights = np.zeros((encoder.n_features, encoder.n_bits), np.float32)
+    weights = np.zeros(shapes[0], np.float32)
     if isinstance(encoder, BlockDiagonalEncoder):
         for features, columns, matrix in encoder.blocks():
             weights[features, columns] = matrix
-        return weights
-    bits = np.repeat(np.arange(encoder.n_bits), np.diff(encoder.indptr))
-    weights[encoder.indices, bits] = encoder.values
-    return weights
-
-
-def _check_size(shapes: list[tuple[int, ...]]) -> None:
-    n_bytes = 4 * sum(n_in * n_out + n_out for n_in, n_out in shapes)
-    if n_bytes > _MAX_BYTES:
-        raise ArgumentError(
-            f"an ONNX file holds at most 2 GB, but the dense weights of this encoder "
-            f"take {n_bytes / 1e9:.1f} GB; its prefix of fewer bits takes less"
-        )
-
-
-def _model(encoder: Encoder, layers: list[_Layer], *, exact: bool, scores: bool) -> Any:
-    """Return the ``onnx.ModelProto`` of an encoder that consists of `layers`."""
-    from onnx import helper
-
-    g = _Graph()
-    values = _exact_scores(g, layers, scores) if exact else _fast_scores(g, layers)
-    outputs = []
-    if scores:
-        values = g.promise("scores")
-        outputs = [_described(values, np.float32, ["n", encoder.n_bits])]
-    _packed(g, values, encoder)
-    codes = _described(g.promise("codes"), np.uint8, ["n", n_bytes(encoder.n_bits)])
-    features = _described("features", np.float32, ["n", encoder.n_features])
-    model = helper.make_model(
-        helper.make_graph(
-            g.nodes, "fewbits", [features], [codes, *outputs], g.constants
-        ),
-        opset_imports=[helper.make_opsetid("", _OPSET)],
-        ir_version=_IR_VERSION,
-        producer_name="fewbits",
-        producer_version=__version__,
-    )
-    helper.set_model_props(model, _metadata(encoder, exact))
-    return model
-
-
-def _packed(g: _Graph, scores: str, encoder: Encoder) -> str:
-    """Threshold float32 scores, and pack the bits, most significant first."""
-    above = "GreaterOrEqual" if encoder.zero_bit else "Greater"
-    bits = g.add(above, scores, g.constant(0.0, np.float32))
-    width = n_bytes(encoder.n_bits)
-    filling = g.constant([0, 0, 0, 8 * width - encoder.n_bits], np.int64)
-    padded = g.add("Pad", g.cast(bits, np.float32), filling)
-    # A length of 0 stands for the one that is there.
-    bytes_ = g.add("Reshape", padded, g.constant([0, width, 8], np.int64))
-    weighted = g.add("Mul", bytes_, g.constant(2.0 ** np.arange(7, -1, -1), np.float32))
-    sums = g.add("ReduceSum", weighted, g.constant([2], np.int64), keepdims=0)
-    return g.cast(sums, np.uint8)
-
-
-def _metadata(encoder: Encoder, exact: bool) -> dict[str, str]:
-    facts = {
-        "version": __version__,
-        "encoder": encoder.kind,
-        "fingerprint": encoder.fingerprint,
-        "n_features": encoder.n_features,
-        "n_bits": encoder.n_bits,
-        "zero_bit": encoder.zero_bit,
-        "exact": int(exact),
-    }
-    return {f"fewbits.{name}": str(value) for name, value in facts.items()}
+    else:
+        bits = np.repeat(np.arange(encoder.n_bits), np.diff(encoder.indptr))
+        weights[encoder.indices, bits] = encoder.values
+    return [(weights, encoder.bias)]
 
 
 def _exact_scores(g: _Graph, layers: list[_Layer], all_of_them: bool) -> str:
@@ -271,7 +249,7 @@ def _exact_scores(g: _Graph, layers: list[_Layer], all_of_them: bool) -> str:
     values = g.cast(_finite(g, "features", "features_must_be_finite"), np.float64)
     for number, layer in enumerate(layers[:-1], 1):
         hidden = _all_scores(g, values, *_float64(g, layer))
-        hidden = _finite(g, hidden, _overflow(number), np.float64)
+        hidden = _finite(g, hidden, f"hidden_layer_{number}_overflows", np.float64)
         # Not the operator ReLU, which may make 0 or -0 of -0.
         zero = g.constant(0.0)
         values = g.add("Where", g.add("Greater", hidden, zero), hidden, zero)
@@ -288,7 +266,7 @@ def _fast_scores(g: _Graph, layers: list[_Layer]) -> str:
     values = _finite(g, "features", "features_must_be_finite")
     for number, layer in enumerate(layers[:-1], 1):
         hidden = g.add("Gemm", values, *_float32(g, layer))
-        values = g.add("Relu", _finite(g, hidden, _overflow(number)))
+        values = g.add("Relu", _finite(g, hidden, f"hidden_layer_{number}_overflows"))
     return g.add("Gemm", values, *_float32(g, layers[-1]))
 
 
@@ -300,10 +278,6 @@ def _float32(g: _Graph, layer: _Layer) -> tuple[str, str]:
 def _float64(g: _Graph, layer: _Layer) -> tuple[str, str]:
     weights, bias = _float32(g, layer)
     return g.cast(weights, np.float64), g.cast(bias, np.float64)
-
-
-def _overflow(number: int) -> str:
-    return f"hidden_layer_{number}_overflows"
 
 
 def _finite(g: _Graph, values: str, name: str, dtype: DTypeLike = np.float32) -> str:
@@ -323,9 +297,26 @@ def _decided_scores(g: _Graph, X: str, weights: str, bias: str, layer: _Layer) -
 
     A matrix product in float64 decides wherever it is farther from zero than a chain in
     float32 may be from the truth; the chain itself decides the rest.
+
+    A chain of d fused multiply-adds errs by at most gamma A + d tiny, where A is the
+    sum of the absolute values of all terms, gamma = d u / (1 - d u), u = 2^-24, and
+    tiny the smallest float32 (Higham 2002, section 3.1). Norms bound A. Where A is
+    near the largest float32, the chain may overflow.
     """
     scores = g.add("Gemm", X, weights, bias)
-    undecided = _undecided(g, X, scores, layer)
+    numbers, constants = (array.astype(np.float64) for array in layer)
+    relative = len(numbers) * 2.0**-24
+    gamma = _SLACK * relative / (1 - relative)
+    tiny = _SLACK * len(numbers) * float(_FLOAT32.smallest_subnormal)
+    largest = 0.5 * float(_FLOAT32.max) if relative < 0.5 else 0.0
+    norms = g.constant(np.linalg.norm(numbers, axis=0))
+    axis = g.constant([1], np.int64)
+    length = g.add("Sqrt", g.add("ReduceSum", g.add("Mul", X, X), axis, keepdims=1))
+    terms = g.add("Add", g.add("Mul", length, norms), g.constant(np.abs(constants)))
+    bound = g.add("Add", g.add("Mul", terms, g.constant(gamma)), g.constant(tiny))
+    near_zero = g.add("LessOrEqual", g.add("Abs", scores), bound)
+    large = g.add("GreaterOrEqual", terms, g.constant(largest))
+    undecided = g.add("Or", near_zero, large)
     n_undecided = g.add("ReduceSum", g.cast(undecided, np.int64), keepdims=0)
     settle, keep = g.branch(), g.branch()
     places = settle.add("NonZero", undecided)
@@ -339,30 +330,6 @@ def _decided_scores(g: _Graph, X: str, weights: str, bias: str, layer: _Layer) -
         then_branch=settle.proto("settle", [], [_described(settled)]),
         else_branch=keep.proto("keep", [], [_described(kept)]),
     )
-
-
-def _undecided(g: _Graph, X: str, scores: str, layer: _Layer) -> str:
-    """Mark scores whose sign in float64 may differ from the chain's.
-
-    A chain of d fused multiply-adds errs by at most gamma A + d tiny, where A is the
-    sum of the absolute values of all terms, gamma = d u / (1 - d u), u = 2^-24, and
-    tiny the smallest float32 (Higham 2002, section 3.1). Norms bound A. Where A is
-    near the largest float32, the chain may overflow.
-    """
-    weights, bias = (array.astype(np.float64) for array in layer)
-    relative = len(weights) * 2.0**-24
-    gamma = _SLACK * relative / (1 - relative)
-    tiny = _SLACK * len(weights) * float(_FLOAT32.smallest_subnormal)
-    largest = 0.5 * float(_FLOAT32.max) if relative < 0.5 else 0.0
-
-    norms = g.constant(np.linalg.norm(weights, axis=0))
-    axis = g.constant([1], np.int64)
-    length = g.add("Sqrt", g.add("ReduceSum", g.add("Mul", X, X), axis, keepdims=1))
-    terms = g.add("Add", g.add("Mul", length, norms), g.constant(np.abs(bias)))
-    bound = g.add("Add", g.add("Mul", terms, g.constant(gamma)), g.constant(tiny))
-    near_zero = g.add("LessOrEqual", g.add("Abs", scores), bound)
-    large = g.add("GreaterOrEqual", terms, g.constant(largest))
-    return g.add("Or", near_zero, large)
 
 
 def _all_scores(g: _Graph, X: str, weights: str, bias: str) -> str:
@@ -424,7 +391,10 @@ def _fused_multiply_add(g: _Graph, x: str, w: str, total: str) -> str:
     """
     product = g.add("Mul", x, w)
     sum_ = g.add("Add", product, total)
-    error = _error_of_sum(g, product, total, sum_)
+    # The exact error of the sum, or NaN where that is infinite (TwoSum).
+    virtual = g.add("Sub", sum_, product)
+    of_product = g.add("Sub", product, g.add("Sub", sum_, virtual))
+    error = g.add("Add", of_product, g.add("Sub", total, virtual))
     near = _rounded(g, sum_)
     # There is such a middle behind the largest float32, too. What is beyond it stays
     # infinite: `near` is taken as it is.
@@ -440,10 +410,3 @@ def _fused_multiply_add(g: _Graph, x: str, w: str, total: str) -> str:
 def _rounded(g: _Graph, value: str) -> str:
     """Return the float32 number that is nearest to a float64 one, kept in float64."""
     return g.cast(g.cast(value, np.float32), np.float64)
-
-
-def _error_of_sum(g: _Graph, a: str, b: str, sum_: str) -> str:
-    """Return the exact ``a + b - sum``, or NaN where the sum is infinite (TwoSum)."""
-    virtual = g.add("Sub", sum_, a)
-    rest_of_a = g.add("Sub", a, g.add("Sub", sum_, virtual))
-    return g.add("Add", rest_of_a, g.add("Sub", b, virtual))

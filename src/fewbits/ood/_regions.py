@@ -1,7 +1,7 @@
 """Regions of the space of codes: what lies near class codes, and what is novel."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from fewbits._checks import check_count, check_rate, whole_number
 from fewbits._labels import as_classes
 from fewbits._repr import one_line
 from fewbits._spans import spans
-from fewbits._typing import CodeArray, DistanceArray
+from fewbits._typing import CodeArray
 from fewbits.codes import (
     as_codes,
     check_unused,
@@ -20,8 +20,6 @@ from fewbits.codes import (
     unpack,
 )
 from fewbits.errors import ArgumentError, CodeError
-
-FloatArray = NDArray[np.float64]
 
 _CUBE_BITS = 20  # of codes that can all be looked at, a million
 _SAMPLE = 1000  # items whose groups are left out
@@ -40,23 +38,20 @@ class AcceptanceRegion:
     radius : int
         The largest Hamming distance from the nearest class code that is accepted.
     predicted_rate : float
-        Expected false-accept rate of out-of-distribution items, according to `model`:
-        the share of all codes in the region. Where codes of more than 20 bits lie near
-        several classes, an upper bound.
-    model : {"uniform", "independent bits"}
-        Assumed distribution of the codes of out-of-distribution items.
+        Share of all codes in the region: the expected false-accept rate of
+        out-of-distribution items whose codes are equally likely. Where codes of more
+        than 20 bits lie near several classes, an upper bound.
     """
 
     class_codes: CodeArray = field(repr=False)
     n_bits: int
     radius: int
     predicted_rate: float
-    model: str
 
     __repr__ = one_line
 
-    def distances(self, codes: CodeArray) -> DistanceArray:
-        """Return the distance of each code to the nearest class code.
+    def accepts(self, codes: CodeArray) -> NDArray[np.bool_]:
+        """Return whether each code is accepted as known.
 
         Parameters
         ----------
@@ -64,7 +59,7 @@ class AcceptanceRegion:
 
         Returns
         -------
-        ndarray of shape (n,), dtype int32
+        ndarray of shape (n,), dtype bool
 
         Raises
         ------
@@ -72,19 +67,12 @@ class AcceptanceRegion:
             When the codes are not packed codes of `n_bits` bits.
         """
         codes = as_codes(codes, n_bits=self.n_bits)
-        return hamming_topk(codes, self.class_codes, 1).distances[:, 0]
-
-    def accepts(self, codes: CodeArray) -> NDArray[np.bool_]:
-        """Return whether each code is accepted as known, shape (n,), as `distances`."""
-        return np.asarray(self.distances(codes) <= self.radius)
+        distances = hamming_topk(codes, self.class_codes, 1).distances[:, 0]
+        return np.asarray(distances <= self.radius)
 
 
 def acceptance_region(
-    class_codes: CodeArray,
-    n_bits: int,
-    radius: int = 0,
-    *,
-    ones: ArrayLike | None = None,
+    class_codes: CodeArray, n_bits: int, radius: int = 0
 ) -> AcceptanceRegion:
     """Accept codes within a given radius of a class code.
 
@@ -100,9 +88,6 @@ def acceptance_region(
     n_bits : int
         Length of the codes.
     radius : int, default=0
-    ones : array-like of shape (n_bits,), default=None
-        Probability of a 1 for each bit of an unknown code, bits being independent. None
-        makes all codes equally likely.
 
     Returns
     -------
@@ -113,7 +98,7 @@ def acceptance_region(
     CodeError
         When there is no class code, or they are not packed codes of `n_bits` bits.
     ArgumentError
-        When `radius` is negative, or `ones` are not probabilities.
+        When `radius` is negative.
 
     References
     ----------
@@ -131,15 +116,13 @@ def acceptance_region(
     0.0703125
     """
     radius = check_count(radius, "radius", 0)
-    return _space(class_codes, n_bits, ones, radius).region(radius)
+    codes = _different(class_codes, n_bits)
+    share = _shares(codes, n_bits, radius)[min(radius, n_bits)]
+    return AcceptanceRegion(codes, n_bits, radius, float(share))
 
 
 def predicted_region(
-    class_codes: CodeArray,
-    n_bits: int,
-    rate: float,
-    *,
-    ones: ArrayLike | None = None,
+    class_codes: CodeArray, n_bits: int, rate: float
 ) -> AcceptanceRegion:
     """Accept within the largest radius whose false-accept rate is low enough.
 
@@ -155,9 +138,6 @@ def predicted_region(
         As in `acceptance_region`.
     rate : float
         Share of random codes that may be accepted, between 0 and 1.
-    ones : array-like of shape (n_bits,), default=None
-        As in `acceptance_region`; the shares of ones in known items are nearer to the
-        truth than equally likely codes.
 
     Returns
     -------
@@ -166,10 +146,10 @@ def predicted_region(
     Raises
     ------
     CodeError
-        When there is no class code, or they are not packed codes of `n_bits` bits.
+        As in `acceptance_region`.
     ArgumentError
-        When `rate` is out of range, `ones` are not probabilities, or the class codes
-        themselves are more than `rate` of all codes, so that no radius will do.
+        When `rate` is out of range, or the class codes themselves are more than `rate`
+        of all codes, so that no radius will do.
 
     Examples
     --------
@@ -180,102 +160,52 @@ def predicted_region(
     (1, 0.0703125)
     """
     check_rate(rate)
-    space = _space(class_codes, n_bits, ones, n_bits)
-    radius = int(np.searchsorted(space.shares, rate, side="right")) - 1
+    codes = _different(class_codes, n_bits)
+    shares = _shares(codes, n_bits, n_bits)
+    radius = int(np.searchsorted(shares, rate, side="right")) - 1
     if radius < 0:
-        needs = "longer codes"
-        if ones is None:
-            n = int(np.ceil(np.log2(len(space.codes) / rate)))
-            needs = f"at least {n} bits"
         raise ArgumentError(
-            f"{len(space.codes)} class codes alone are {space.shares[0]:.3g} of all "
-            f"codes of {space.n_bits} bits, more than the rate {rate:.3g}: {needs} are "
-            "needed"
+            f"{len(codes)} class codes alone are {shares[0]:.3g} of all codes of "
+            f"{n_bits} bits, more than the rate {rate:.3g}: at least "
+            f"{int(np.ceil(np.log2(len(codes) / rate)))} bits are needed"
         )
-    return space.region(radius)
+    return AcceptanceRegion(codes, n_bits, radius, float(shares[radius]))
 
 
-class _Space(NamedTuple):
-    """Different class codes, and the share of all codes within radii of them."""
-
-    codes: CodeArray
-    n_bits: int
-    shares: FloatArray
-    model: str
-
-    def region(self, radius: int) -> AcceptanceRegion:
-        share = float(self.shares[min(radius, self.n_bits)])
-        return AcceptanceRegion(self.codes, self.n_bits, radius, share, self.model)
-
-
-def _space(
-    class_codes: CodeArray, n_bits: int, ones: ArrayLike | None, last: int
-) -> _Space:
-    """Return the shares of radii up to `last`; they may be too large beyond."""
-    n_bits = whole_number(n_bits, "n_bits")
-    codes = as_codes(class_codes, n_bits=n_bits)
+def _different(class_codes: CodeArray, n_bits: int) -> CodeArray:
+    codes = as_codes(class_codes, n_bits=whole_number(n_bits, "n_bits"))
     if not len(codes):
         raise CodeError("need at least one class code, got none")
     check_unused(codes, n_bits, "class codes")
-    codes = np.unique(codes, axis=0)
-    try:
-        chances = np.asarray([0.5] * n_bits if ones is None else ones, float)
-    except (TypeError, ValueError):
-        raise ArgumentError("ones must be probabilities") from None
-    fits = chances.shape == (n_bits,)
-    if not fits or not ((chances >= 0) & (chances <= 1)).all():
-        raise ArgumentError(
-            f"ones must be a probability for each of {n_bits} bits, got shape "
-            f"{chances.shape}{' with values outside 0 to 1' if fits else ''}"
-        )
-    bits = unpack(codes, n_bits).astype(np.bool_)
+    return np.unique(codes, axis=0)
+
+
+def _shares(codes: CodeArray, n_bits: int, last: int) -> NDArray[Any]:
+    """Return the shares of all codes within radii up to `last` of different codes.
+
+    They may be too large beyond.
+    """
+    from scipy.special import bdtr
+
     # The sum over balls: exact where no code lies in two, and else an upper bound.
-    if (chances == 0.5).all():
-        from scipy.special import bdtr
-
-        sums = len(codes) * bdtr(np.arange(n_bits + 1), n_bits, 0.5)
-    else:
-        sums = _ball_volumes(np.where(bits, 1 - chances, chances)).sum(axis=0)
-    shares = np.minimum(sums, 1)
-    if len(codes) > 1 and n_bits <= _CUBE_BITS:
-        first = -(-smallest_distance(codes) // 2)  # radius at which balls overlap
-        if first <= last:
-            shares[first:] = _counted(bits, chances, min(last, n_bits))[first:]
-    return _Space(
-        codes, n_bits, shares, "uniform" if ones is None else "independent bits"
-    )
-
-
-def _counted(bits: NDArray[np.bool_], chances: FloatArray, last: int) -> FloatArray:
-    """Return the probability of all codes within radii to `last`, by looking at all."""
-    n_bits = len(chances)
-    of_codes = np.ones(1)
-    for chance in chances:  # the first bit is the most significant
-        of_codes = np.outer(of_codes, [1 - chance, chance]).ravel()
+    balls = bdtr(np.arange(n_bits + 1), n_bits, 0.5)
+    shares: NDArray[Any] = np.minimum(len(codes) * balls, 1)
+    if len(codes) == 1 or n_bits > _CUBE_BITS:
+        return shares
+    overlap = -(-smallest_distance(codes) // 2)  # radius of balls that do
     near = np.zeros(2**n_bits, np.bool_)
-    near[bits @ (1 << np.arange(n_bits)[::-1])] = True
-    shares = np.ones(n_bits + 1)
-    for radius in range(last + 1):
-        if near.all():  # and so it is for each larger radius
+    near[unpack(codes, n_bits) @ (1 << np.arange(n_bits)[::-1])] = True
+    for radius in range(min(last, n_bits) + 1 if overlap <= last else 0):
+        if near.all():
+            shares[radius:] = 1
             break
-        shares[radius] = min(1.0, of_codes[near].sum())
+        if radius >= overlap:
+            shares[radius] = near.mean()
         wider = near.copy()  # with all that is one bit away
         for bit in range(n_bits):
             wider |= near.reshape(-1, 2, 2**bit)[:, ::-1].reshape(-1)
         near = wider
     return shares
-
-
-def _ball_volumes(flips: FloatArray) -> FloatArray:
-    """Return the probability of each radius around codes, by those that bits differ."""
-    n_codes, n_bits = flips.shape
-    exactly = np.zeros((n_codes, n_bits + 1))
-    exactly[:, 0] = 1
-    for bit, flip in enumerate(flips.T[:, :, None]):
-        more = exactly[:, : bit + 1] * flip
-        exactly[:, : bit + 1] *= 1 - flip
-        exactly[:, 1 : bit + 2] += more
-    return np.cumsum(exactly, axis=1).clip(max=1)
 
 
 def novelty_radius(

@@ -1,8 +1,7 @@
-"""Figures and HTML pages for the results of `fewbits.analysis`."""
+"""Drawings, and the HTML pages that `fewbits.collection.pages` writes."""
 
+from fewbits.report._bits_page import BitsPage
 from fewbits.report._drawing import Drawing
-from fewbits.report._page import write_page
 from fewbits.report._taxonomy_page import write_taxonomy_page
-from fewbits.report._trees import dendrogram
 
-__all__ = ["Drawing", "dendrogram", "write_page", "write_taxonomy_page"]
+__all__ = ["BitsPage", "Drawing", "write_taxonomy_page"]

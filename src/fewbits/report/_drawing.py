@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from fewbits._files import atomic_write
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
-from fewbits.report._document import DRAWINGS
-from fewbits.report.html import Html, element
+from fewbits.report.html import DRAWINGS, Html, element
 
 _FONT = "svg { font-family: system-ui, sans-serif; background: var(--card); }"
 # What may not occur in XML, not even escaped.

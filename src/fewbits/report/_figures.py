@@ -21,7 +21,6 @@ _LONGEST = 120  # characters of a text that shows when the pointer rests on it
 _COLOURED = 10  # classes with a colour each; the style defines as many
 _TITLES = {
     "smacof": "By multidimensional scaling: distances between points stand for bits",
-    "classical": "By principal coordinates: distances between points stand for bits",
     "tsne": "By t-SNE: only small distances are meaningful",
 }
 FloatArray = NDArray[np.float64]
@@ -74,14 +73,9 @@ def map_section(
     classes: Sequence[str] | None,
 ) -> Html:
     """Return the maps side by side; images at their places as far as they fit."""
-    if not maps:
-        return Html("")
-    drawings = [_map(code_map, words, pictures, classes) for code_map in maps]
-    return element(
-        "section",
-        element("h2", "Maps"),
-        element("div", *drawings, class_="charts maps"),
-    )
+    figures = (_map(code_map, words, pictures, classes) for code_map in maps)
+    side_by_side = element("div", *figures, class_="charts maps")
+    return element("section", element("h2", "Maps"), side_by_side)
 
 
 def _map(

@@ -15,10 +15,10 @@ from fewbits.collection import Collection
 from fewbits.server._errors import add_handlers
 from fewbits.server._guard import Guard
 from fewbits.server._routing import describe
-from fewbits.server._service import Live, Service
+from fewbits.server._service import Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
-from fewbits.server.routes._search import search
+from fewbits.server.routes.search import search
 
 FOLDER = Path(__file__).parent / "explorer"
 #: What is never a file of the page: a wrong method there is told by the route.
@@ -56,7 +56,7 @@ def create_app(
     [[{'rank': 1, 'id': 1, 'distance': 0, 'columns': {}}]]
     """
     settings = settings or Settings()
-    service = Service(Live(source), settings)
+    service = Service(source, settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -84,7 +84,7 @@ def create_app(
         Guard,
         settings=settings,
         metrics=service.metrics,
-        version=lambda: service.live.snapshot.version,
+        version=lambda: service.newest.version,
     )
     app.router.routes.append(_Page())
     return app

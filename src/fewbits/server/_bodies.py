@@ -4,7 +4,6 @@ The fields of most are the arguments of a method of `fewbits.Collection`, with i
 defaults: `FIELDS` says what each argument is in JSON.
 """
 
-import base64
 import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
@@ -13,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, create_model
 
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
-from fewbits.server._streams import request_stream
 
 T = TypeVar("T")
 #: A list that is refused at its first fault: there may be a million.
@@ -29,11 +27,7 @@ class Body(BaseModel):
 
     # Each is built by its first request, not by the start.
     model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        defer_build=True,
-        allow_inf_nan=False,
+        extra="forbid", frozen=True, strict=True, defer_build=True, allow_inf_nan=False
     )
     #: The Arrow table, or the file of an image, that the body itself was.
     _table: Any = PrivateAttr(None)
@@ -218,22 +212,6 @@ class ChangeBody(Body):
     table: str | None = Field(
         None, description="In place of rows, a stream of Arrow in base64."
     )
-
-    def one(self) -> tuple[str, Any]:
-        """Return which change it is, and its body."""
-        bodies = self.options("table")
-        names = [name for name, body in bodies.items() if body is not None]
-        if len(names) != 1:
-            raise ArgumentError(f"a change is one of {', '.join(bodies)}")
-        body = bodies[names[0]]
-        if self.table is not None:
-            try:
-                data = base64.b64decode(self.table, validate=True)
-            except ValueError:
-                raise ArgumentError("table is no base64") from None
-            body._table, _ = request_stream(data)
-        body.check_patterns()
-        return names[0], body
 
 
 class ChangesBody(Body):

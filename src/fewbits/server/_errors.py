@@ -10,13 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from fewbits.errors import (
-    OUTCOMES,
-    ArtefactError,
-    FewbitsError,
-    one_line,
-    outcome_of,
-)
+from fewbits.errors import OUTCOMES, ArtefactError, FewbitsError, one_line, outcome_of
 from fewbits.server._telemetry import log
 
 _LONGEST = 1000  # characters of a message, which may repeat a part of the body
@@ -91,12 +85,12 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     routes = [x for router in routers for x in router.routes if isinstance(x, Route)]
 
     async def answer(request: Request, error: Exception) -> Response:
-        refusal, live = as_api_error(error), request.app.state.service.live
+        refusal, service = as_api_error(error), request.app.state.service
         if isinstance(error, ArtefactError):
             log("damage", level=logging.ERROR, error=str(error))
-            if live.names_file(str(error)):
-                live.set_damage(str(error))
-        refusal.message = live.public(refusal.message)
+            if service.names_file(str(error)):
+                service.set_damage(str(error))
+        refusal.message = service.public(refusal.message)
         if isinstance(error, HTTPException) and refusal.status in (404, 405):
             path = request.url.path
             # Starlette names the methods of one route; a path may have several.

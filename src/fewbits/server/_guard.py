@@ -57,15 +57,21 @@ class Guard:
     """ASGI middleware around the whole application."""
 
     def __init__(
-        self,
-        app: App,
-        settings: Settings,
-        metrics: Metrics,
-        version: Callable[[], str],
+        self, app: App, settings: Settings, metrics: Metrics, version: Callable[[], str]
     ) -> None:
         self._app, self._metrics, self._version = app, metrics, version
-        self._settings, self._gate = settings, _Gate(settings)
+        self._settings = settings
         self._held = 0  # bytes of the bodies of all requests
+        self._hosts = {"localhost", *(x.lower() for x in settings.allowed_hosts)}
+        self._origins = {x.rstrip("/").lower() for x in settings.allowed_origins}
+        self._last_host: str | None = None
+        self._token = settings.token
+        if settings.token is not None:
+            token = settings.token.encode()
+            digest = hashlib.sha256(token).hexdigest()[:12]
+            # Cookies are shared by all ports of a host, so each service has its own.
+            self._cookie_name = f"fewbits_{digest}"
+            self._cookie_value = hmac.new(token, b"page", hashlib.sha256).hexdigest()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -89,13 +95,13 @@ class Guard:
             await send(message)
 
         try:
-            self._gate.check_host(headers)
-            origin = self._gate.check_origin(headers)
+            self._check_host(headers)
+            origin = self._check_origin(headers)
             early = self._early(scope, headers, origin)
             if early is not None:
                 await early(scope, receive, answer)
                 return
-            self._gate.check_token(headers)
+            self._check_token(headers)
             if "cookie" in headers:  # which a framework takes minutes to parse
                 raw = scope["headers"]
                 scope["headers"] = [pair for pair in raw if pair[0] != b"cookie"]
@@ -134,13 +140,13 @@ class Guard:
         if method != "GET" or scope["path"] != "/":
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"))
-        if not self._gate.is_token(dict(query).get("token", "")):
+        if not self._is_token(dict(query).get("token", "")):
             return None
         rest = urlencode([pair for pair in query if pair[0] != "token"])
         moved = RedirectResponse(f"/?{rest}" if rest else "/", 303)
         moved.set_cookie(
-            self._gate.cookie_name,
-            self._gate.cookie_value,
+            self._cookie_name,
+            self._cookie_value,
             httponly=True,
             samesite="strict",
             secure=scope["scheme"] == "https",
@@ -208,23 +214,9 @@ class Guard:
             message = "requests hold as much memory as they may: try again later"
             raise ApiError("overloaded", message, RETRY)
 
+    # Host, origin and token.
 
-class _Gate:
-    """Refuses requests by their host, origin and token."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._hosts = {"localhost", *(x.lower() for x in settings.allowed_hosts)}
-        self._origins = {x.rstrip("/").lower() for x in settings.allowed_origins}
-        self._token = settings.token
-        self._last_host: str | None = None
-        if settings.token is not None:
-            token = settings.token.encode()
-            digest = hashlib.sha256(token).hexdigest()[:12]
-            #: Cookies are shared by all ports of a host, so each service has its own.
-            self.cookie_name = f"fewbits_{digest}"
-            self.cookie_value = hmac.new(token, b"page", hashlib.sha256).hexdigest()
-
-    def check_host(self, headers: Headers) -> None:
+    def _check_host(self, headers: Headers) -> None:
         """Refuse names that are not ours: a page elsewhere may have made one up.
 
         Addresses pass: no page can make up one of these (DNS rebinding needs a name).
@@ -244,7 +236,7 @@ class _Gate:
             )
         self._last_host = hosts[0]
 
-    def check_origin(self, headers: Headers) -> str | None:
+    def _check_origin(self, headers: Headers) -> str | None:
         """Return the origin of another page that may ask; None for our own."""
         origin = headers.get("origin")
         if origin is None:
@@ -256,19 +248,19 @@ class _Gate:
                 return None
         raise ApiError("foreign_origin", "pages of other origins may not ask")
 
-    def check_token(self, headers: Headers) -> None:
+    def _check_token(self, headers: Headers) -> None:
         """Refuse requests that bring neither the token nor the cookie for it."""
         if self._token is None:
             return
         kind, _, token = headers.get("authorization", "").partition(" ")
         is_bearer, token = kind.lower() == "bearer", token.strip()
-        if is_bearer and self.is_token(token):
+        if is_bearer and self._is_token(token):
             return
         # Python's parser of cookies takes minutes for one of 60 KB; ours has no quotes.
         for pair in headers.get("cookie", "").split(";"):
             name, _, value = pair.strip().partition("=")
-            if name == self.cookie_name:
-                if _same(value, self.cookie_value):
+            if name == self._cookie_name:
+                if _same(value, self._cookie_value):
                     return
                 break
         message = "send the token: Authorization: Bearer TOKEN"
@@ -276,7 +268,7 @@ class _Gate:
             message = "that is not the token of this service"
         raise ApiError("unauthorized", message, {"WWW-Authenticate": "Bearer"})
 
-    def is_token(self, text: str) -> bool:
+    def _is_token(self, text: str) -> bool:
         """Return whether a text is the token, in constant time."""
         return self._token is not None and _same(text, self._token)
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import as_array
-from fewbits.collection import KINDS, Collection
+from fewbits.collection import KINDS
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.inputs import hex_codes
 from fewbits.server._bodies import Body
+from fewbits.server._service import View
 from fewbits.server._settings import Settings
 
 if TYPE_CHECKING:
@@ -37,15 +38,15 @@ class Query:
     def __len__(self) -> int:
         return len(self.values)
 
-    def arguments(self, collection: Collection, settings: Settings) -> dict[str, Any]:
+    def arguments(self, view: View) -> dict[str, Any]:
         """Return the one argument of a method of a collection that says the same."""
         items = self.values
         if self.kind == "codes":
-            items = as_codes(items, collection.encoder.n_bits)
+            items = as_codes(items, view.collection.encoder.n_bits)
         elif self.kind == "vectors":
-            items = as_matrix(items, packed=collection.kind == "codes")
+            items = as_matrix(items, packed=view.collection.kind == "codes")
         elif self.kind == "images":
-            pixels = settings.max_pixels
+            pixels = view.settings.max_pixels
             items = [Upload(x, f"image {i}", pixels) for i, x in enumerate(items)]
             most = _IMAGES_AT_MOST * pixels
             if (total := sum(image.n_pixels() for image in items)) > most:
@@ -55,12 +56,12 @@ class Query:
                 )
         return {self.kind: items}
 
-    def items(self, collection: Collection, settings: Settings) -> Any:
+    def items(self, view: View) -> Any:
         """Return items of the collection's own kind, for methods that take no other."""
-        kind = "vectors" if collection.kind == "codes" else collection.kind
+        kind = "vectors" if view.collection.kind == "codes" else view.collection.kind
         if self.kind != kind:
             raise ArgumentError(f"this collection takes {kind}, got {self.kind}")
-        return self.arguments(collection, settings)[kind]
+        return self.arguments(view)[kind]
 
 
 def query_of(body: Body, settings: Settings) -> Query:

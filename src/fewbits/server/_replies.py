@@ -10,7 +10,7 @@ from fewbits._arrow import is_text
 from fewbits._json import to_json
 from fewbits.client.wire import ARROW, JSON, write_stream
 from fewbits.errors import ArgumentError, one_line
-from fewbits.server.explore._items import records_of
+from fewbits.server._items import records_of
 from fewbits.store import CODE
 
 CSV = "text/csv"

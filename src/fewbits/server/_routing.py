@@ -1,36 +1,92 @@
-"""Routes with a body: it is read once, in bounds, and described with its answers."""
+"""Routes with a body, and the description of all routes with their answers.
 
-import asyncio
-import difflib
-import json
-import math
+Each answer is a line of fields and their types; a field with ``?`` may be left out,
+``[X]`` is a list of X, and capitals name another answer.
+"""
+
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
-from pydantic import ValidationError
 from pydantic.json_schema import models_json_schema
 
 from fewbits.client.wire import ARROW, JSON
-from fewbits.errors import ArgumentError
 from fewbits.server._bodies import Body
-from fewbits.server._errors import STATUSES, ApiError
-from fewbits.server._replies import in_bytes
+from fewbits.server._errors import STATUSES
+from fewbits.server._reading import read_body
 from fewbits.server._service import View, newest_view
-from fewbits.server._streams import request_stream
 
-B = TypeVar("B", bound=Body)
 #: What answers a request: called with its body, what is served, and the request.
 Answer = Callable[[Any, View, Request], Awaitable[Response]]
 _MODELS: dict[str, type[Body]] = {}  # of routes, by name
 _PLACE = "#/components/schemas/"  # where the description has its models
 _BINARY = {"type": "string", "format": "binary"}
 _OF_IMAGES = "One image; the other fields are parameters of the address: ?k=5"
-_PARSE_INLINE_BYTES = (
-    64 << 10
-)  # bytes that are parsed in less than a millisecond or two
-_SHORT_FILTER = 200  # characters that are parsed in a millisecond or two
-_FAULTS = 100  # that are looked at
+_ANSWERS = {
+    # Items and hits, as in `fewbits.collection.Hits`; explained, with codes and how
+    # many items are at each distance of a query.
+    "Item": "id: int|str, columns: dict, code: str",
+    "Items": "items: [Item]",
+    "Hit": "rank: int, id: int|str, distance: float, columns: dict, code?: str",
+    "Hits": "metric: str, rerank: bool, version: int, hits: [[Hit]], "
+    "out_of_distribution?: [bool]",
+    "Explanation": "metric: str, rerank: bool, version: int, hits: [[Hit]], "
+    "out_of_distribution?: [bool], codes: [str], histograms: [[int]]",
+    "Codes": "n_bits: int, codes: [str]",
+    # Classes, by whatever decides them, as in `fewbits.collection.Classification`, and
+    # what to expect of rejection, as in `fewbits.ood.RejectionThreshold`.
+    "Classification": "results: [ItemClass], expected?: Expected",
+    "ItemClass": "class?: any, distance?: float, classes?: [Probability], "
+    "share?: share, score?: float, labels?: [any], ranked?: [RankedLabel], "
+    "accepted?: bool",
+    "Probability": "class: any, probability: share",
+    "RankedLabel": "label: any, score: float",
+    "Expected": "threshold: float, false_reject_rate: float, "
+    "false_accept_rate: float|null, false_accept_interval: [float]|null",
+    # Duplicates, and recall, as in `fewbits.collection.RecallEstimate`.
+    "Pairs": "pairs: [Pair]",
+    "Pair": "ids: [int|str], distance: int, vector_distance?: float",
+    "DuplicateGroups": "n_groups: int, n_items: int, n_pairs: int, "
+    "groups: [[Duplicate]], sizes: [int]",
+    "Duplicate": "id: int|str, distance: int, columns: dict",
+    "Recalls": "estimates: [RecallEstimate]",
+    "RecallEstimate": "search: str, k: int, recall: share, low: share, high: share, "
+    "n_queries: int, confidence: share, shortlist: int|null, held_out: bool",
+    # How many rows a change concerned, and what was left out, or left null.
+    "Change": "n_changed: int, n_items: int, snapshot: str, warnings?: [str]",
+    "Versions": "version: int, versions: [int], tags: dict",
+    # Files, as in `fewbits.store.Damage`, whose `text` says all of it; `at` is in
+    # seconds since 1970.
+    "Verification": "intact: bool, number: int|null, n_rows: int, n_bytes: int, "
+    "damages: [Damage], unreadable: [str], to_rebuild: [str], at: float, "
+    "seconds: float",
+    "Damage": "file: str, reason: str, bytes: [int]|null, rows: [int]|null, "
+    "columns: [str], text: str",
+    # The service: `n_distinct` is of a sample, `unreadable` columns are damaged, and
+    # `item_features` tells whether items by ids can be re-ranked.
+    "Health": "status: str, version: str, snapshot: str, reason?: str",
+    "Facts": "name: str, version: str, snapshot: str, collection_version: int, "
+    "writable: bool, n_items: int, n_bits: int, bytes_per_code: int, "
+    "encoder: EncoderFacts, backbone: str|null, kind: str, feature_names: [str], "
+    "item_column: str|null, label_column: str|null, columns: [Column], "
+    "unreadable: [str], id_name: str, id_column: str|null, id_type: str, "
+    "vectors: bool, item_features: bool, n_classes: int|null, "
+    "novelty_radius: int|null, limits: dict, pages: dict, summary: dict",
+    "Column": "name: str, type: str, is_class: bool, n_distinct?: int",
+    "EncoderFacts": "kind: str, n_features: int, fingerprint: str",
+    "Error": "error: ErrorDetail",
+    "ErrorDetail": "code: str, message: str",
+}
+_TYPES: dict[str, dict[str, Any]] = {
+    "int": {"type": "integer"},
+    "float": {"type": "number"},
+    "share": {"type": "number", "minimum": 0, "maximum": 1},
+    "str": {"type": "string"},
+    "bool": {"type": "boolean"},
+    "dict": {"type": "object"},
+    "null": {"type": "null"},
+    "any": {},
+}
 
 
 def post_route(
@@ -44,17 +100,8 @@ def post_route(
 ) -> Callable[[Answer], Callable[[Request], Awaitable[Response]]]:
     """Register what answers requests with a body, which may name a version, `at`.
 
-    Parameters
-    ----------
-    router : APIRouter
-    path : str
-    model : type of Body
-    answer : str
-        One of `ANSWERS`.
-    *kinds : str
-        Other media types of the answer.
-    arrow, image : bool, default=False
-        As in `read_body`.
+    `answer` is one of `_ANSWERS`, `kinds` are its other media types, and the body may
+    be a stream of `arrow` or an `image`.
     """
 
     def register(function: Answer) -> Callable[[Request], Awaitable[Response]]:
@@ -77,121 +124,6 @@ def post_route(
         return endpoint
 
     return register
-
-
-async def read_body(
-    request: Request, model: type[B], *, arrow: bool = False, image: bool = False
-) -> B:
-    """Return the body of a request.
-
-    Parameters
-    ----------
-    request : Request
-    model : type of Body
-    arrow, image : bool, default=False
-        Whether it may be a stream of Arrow, or an image, whose other fields are then
-        parameters of the address.
-    """
-    header = request.headers.get("content-type", "")
-    kind = header.split(";")[0].strip().lower()
-    is_image = image and kind.startswith("image/")
-    if not is_image and kind not in ((JSON, ARROW) if arrow else (JSON,)):
-        raise ApiError("unsupported_media_type", f"expected {JSON}, got {kind!r}")
-    data = await request.body()
-    if image and not is_image and request.scope["query_string"]:
-        name = next(iter(request.query_params), "?")
-        raise ArgumentError(
-            f"{name[:100]!r} belongs in the body, not in the query string"
-        )
-
-    def parse() -> B:
-        most: int = request.app.state.settings.max_json_bytes
-        if is_image:
-            body = _of_address(model, request)
-            body._image = data
-        elif kind == ARROW:
-            table, fields = request_stream(data)
-            body = _of_json(model, fields, most)
-            body._table = table
-        else:
-            body = _of_json(model, data, most)
-        body._size = len(data)
-        return body
-
-    inline = is_image or len(data) <= _PARSE_INLINE_BYTES
-    body = parse() if inline else await asyncio.to_thread(parse)
-    if len(vars(body).get("filter") or "") > _SHORT_FILTER:
-        await asyncio.to_thread(body.check_patterns)
-    else:
-        body.check_patterns()
-    return body
-
-
-def _of_json(model: type[B], data: bytes, most: int) -> B:
-    if len(data) > most:
-        raise ApiError(
-            "body_too_large",
-            f"JSON has at most {in_bytes(most)}: ask in parts, send {ARROW}, or an "
-            "image by itself, as image/png or whatever it is",
-        )
-    try:
-        body = model.model_validate_json(data)  # which nests at most 200 deep
-    except ValidationError as error:
-        raise ArgumentError(_fault_message(error, model)) from None
-    # Each key brings a colon: where there are no more than fields, none comes twice,
-    # and all numbers have been looked at.
-    if data.count(b":") > len(body.model_fields_set):
-        json.loads(
-            data,
-            object_pairs_hook=_refuse_duplicate_keys,
-            parse_int=str,
-            parse_float=_check_finite,
-            parse_constant=_check_finite,
-        )
-    return body
-
-
-def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse a key that comes twice, of which others take either."""
-    names = set()
-    for name, _ in pairs:
-        if name in names:
-            raise ArgumentError(f"give {name[:100]!r} once")
-        names.add(name)
-
-
-def _check_finite(number: str) -> None:
-    """Refuse NaN and infinity, which JSON does not have."""
-    if not math.isfinite(float(number)):
-        raise ArgumentError(f"a number must be finite, got {number[:20]}")
-
-
-def _of_address(model: type[B], request: Request) -> B:
-    params = request.query_params
-    _refuse_duplicate_keys(params.multi_items())
-    try:
-        return model.model_validate_strings(dict(params))
-    except ValidationError as error:
-        raise ArgumentError(_fault_message(error, model)) from None
-
-
-def _fault_message(error: ValidationError, model: type[Body]) -> str:
-    """Return a message about one fault: an unknown field, or else the first."""
-    if error.error_count() > _FAULTS:  # each would be described
-        return f"more than {_FAULTS} fields are unknown or of the wrong type"
-    faults = error.errors(include_url=False, include_input=False)
-    unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
-    fault = (unknown or faults)[0]
-    where = ".".join(str(part) for part in fault["loc"])
-    if not unknown:
-        return f"{where}: {fault['msg']}" if where else str(fault["msg"])
-    names = [*model.model_fields]
-    near = difflib.get_close_matches(where, names, 1) if len(where) < 100 else []
-    hint = f" (did you mean {near[0]!r}?)" if near else f"; known: {', '.join(names)}"
-    return f"unknown field {where[:100]!r}{hint}"
-
-
-# The description of the service.
 
 
 def body_schema(
@@ -227,8 +159,6 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
     FastAPI would make a model and a validator of each at the start.
     """
-    from fewbits.server._answers import answer_schemas
-
     if app.openapi_schema is not None:
         return app.openapi_schema
     schema = FastAPI.openapi(app)
@@ -242,5 +172,27 @@ def describe(app: FastAPI) -> dict[str, Any]:
         ref_template=f"{_PLACE}{{model}}",
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
-    components.update(bodies["$defs"], **answer_schemas(_PLACE))
+    components.update(bodies["$defs"], **_answer_schemas())
     return schema
+
+
+def _answer_schemas() -> dict[str, dict[str, Any]]:
+    """Return the answers as JSON Schema."""
+
+    def of_type(text: str) -> dict[str, Any]:
+        if text.startswith("[") and text.endswith("]"):
+            return {"type": "array", "items": of_type(text[1:-1])}
+        if "|" in text:
+            return {"anyOf": [of_type(part) for part in text.split("|")]}
+        return _TYPES.get(text, {"$ref": f"{_PLACE}{text}"})
+
+    schemas = {}
+    for name, line in _ANSWERS.items():
+        fields = dict(field.split(": ") for field in line.split(", "))
+        schemas[name] = {
+            "type": "object",
+            "properties": {x.rstrip("?"): of_type(y) for x, y in fields.items()},
+            "required": [x for x in fields if not x.endswith("?")],
+            "additionalProperties": False,
+        }
+    return schemas

@@ -59,7 +59,7 @@ def run(
     name_of_host = "localhost" if host in ("0.0.0.0", "::") else host
     address = f"[{name_of_host}]" if ":" in name_of_host else name_of_host
     token = "" if settings.token is None else "/?token=TOKEN"
-    name = app.state.service.live.name
+    name = app.state.service.name
     sys.stdout.write(
         f"{name} is served at http://{address}:{listening.getsockname()[1]}{token} "
         "until Ctrl-C\n"

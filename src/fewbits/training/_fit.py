@@ -43,7 +43,6 @@ DEFAULT_BACKBONES = {
     "texts": "wordllama-256",
     "images": "efficientnet-lite0-128",
 }
-_WORDS_FROM = 500  # images that visual words of classic descriptors are learnt from
 _CLASSES = "OUiub"  # dtype kinds of labels that can be counted
 _TEXT_BITS = 256  # by default: 64 find too little among texts
 _SAMPLE = 10_000  # items whose codes are examined
@@ -114,7 +113,7 @@ def learn(
             "255; for codes packed into bytes the method is 'packed'"
         )
     # Backbone and learner.
-    extractor = backbone_of(source, backbone, progress)
+    extractor = backbone_of(source, backbone)
     if not isinstance(learner, Learner):
         has_default = getattr(METHODS.get(method), "n_bits", None) is not None
         if n_bits is None and has_default and "n_bits" not in parameters:
@@ -302,25 +301,16 @@ def _packed(source: Input, n_bits: int | None, parameters: Mapping[str, Any]) ->
 def features_of(
     source: Input, backbone: str | None, progress: Progress | None = None
 ) -> Any:
-    extractor = backbone_of(source, backbone, progress)
+    extractor = backbone_of(source, backbone)
     if extractor is None:
         return source.values
     return backbones.features(extractor, source.values, progress=progress)
 
 
-def backbone_of(
-    source: Input, backbone: str | None, progress: Progress | None = None
-) -> Backbone | None:
+def backbone_of(source: Input, backbone: str | None) -> Backbone | None:
     name = backbone or DEFAULT_BACKBONES[source.kind]
     if source.kind == "vectors" and name is not None:
         raise ArgumentError(f"vectors need no backbone, got {name!r}")
-    if (name, source.kind) == ("classic", "images") and not any(
-        each.startswith("classic-") for each in backbones.available()
-    ):  # no vocabulary: visual words are learnt from a sample of the images
-        images = source.values
-        rows = np.random.default_rng(0).permutation(len(images))[:_WORDS_FROM]
-        sample = [images[row] for row in np.sort(rows).tolist()]
-        return backbones.ClassicDescriptors.learn(sample, progress=progress)
     extractor = None if name is None else backbones.load(name)
     if extractor is not None and extractor.kind != source.kind:
         raise ArgumentError(

@@ -5,7 +5,6 @@ from math import comb
 import numpy as np
 import pytest
 
-from fewbits.classify import bits_needed
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep.centres import (
     balanced_centres,
@@ -68,7 +67,7 @@ class TestHadamard:
     @pytest.mark.parametrize("n_bits", [2, 4, 12, 16, 20, 48, 64])
     def test_half_of_the_bits_differ_or_all(self, n_bits):
         for n_classes in {2, 3, n_bits, n_bits + 1, 2 * n_bits}:
-            if bits_needed(n_classes) <= n_bits:
+            if n_classes <= 2**n_bits:
                 found = distances(hadamard_centres(n_classes, n_bits))
                 assert set(found) <= {n_bits // 2, n_bits}
 

@@ -44,12 +44,7 @@ class Exact(CodeDecoder):
     ----------
     ties : {"none", "first"}, default="none"
         What to answer where several classes have the code: no class, or that of the
-        lowest row. ``codebook.collisions`` names them all.
-
-    See Also
-    --------
-    fewbits.evaluation.classification.decoding_accuracy
-        Counts as the paper's repository does, or strictly.
+        lowest row.
 
     References
     ----------

@@ -7,9 +7,8 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from fewbits.classify import bits_needed
 from fewbits.codes import n_bytes, unpack
-from fewbits.learners.deep.centres._unique import Centres, check_sizes
+from fewbits.learners.deep.centres._unique import Centres, bits_needed, check_sizes
 
 Words = NDArray[np.uint64]  # packed codes, filled up with zeros
 #: Candidates for each word of the basis before a smaller distance is tried.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.classify import check_capacity
+from fewbits.errors import ArgumentError
 from fewbits.learners._core._parameters import N_BITS, check, check_integer
 
 Centres = NDArray[np.int8]
@@ -66,7 +66,16 @@ def check_sizes(n_classes: Any, n_bits: Any) -> None:
     """Refuse more classes than codes."""
     check("n_bits", n_bits, N_BITS)
     check_integer("n_classes", n_classes, 1)
-    check_capacity(n_classes, n_bits)
+    if bits_needed(n_classes) > n_bits:
+        raise ArgumentError(
+            f"{n_classes} classes need at least {bits_needed(n_classes)} bits to get "
+            f"codes of their own, got {n_bits}"
+        )
+
+
+def bits_needed(n_classes: int) -> int:
+    """Return the shortest length that has a code for each class."""
+    return max(1, (int(n_classes) - 1).bit_length())
 
 
 def all_live(centres: Centres) -> bool:

@@ -17,6 +17,7 @@ from fewbits.errors import ArgumentError, FeatureError, FewbitsError
 from fewbits.server import _bodies as bodies
 from fewbits.server._bodies import Body
 from fewbits.server._errors import ApiError
+from fewbits.server._items import records_of
 from fewbits.server._queries import Query, Upload, as_matrix, query_of
 from fewbits.server._replies import (
     CSV,
@@ -28,8 +29,6 @@ from fewbits.server._replies import (
 )
 from fewbits.server._routing import post_route, response_schema
 from fewbits.server._service import Current, Lane, View
-from fewbits.server._settings import Settings
-from fewbits.server.explore._items import records_of
 from fewbits.store import CODE
 
 router = APIRouter()
@@ -55,13 +54,12 @@ async def search(body: Any, view: View, request: Request) -> Response:
 
     A quick search for a single item is answered together with others that wait.
     """
-    settings, collection = view.settings, view.collection
     if body._table is None:
-        query = query_of(body, settings)
+        query = query_of(body, view.settings)
     else:  # which takes longer than the event loop should
-        query = await view.run(query_of, body, settings)
+        query = await view.run(query_of, body, view.settings)
     k, options = 10 if body.k is None else body.k, body.options(*KINDS)
-    check_hits(len(query), k, collection, settings)
+    check_hits(view, len(query), k)
     as_arrow = accepts(request, ARROW)
     is_one = len(query) == 1 and query.kind != "images" and not as_arrow
     fields = bodies.SearchBody.model_fields  # with the defaults of Collection.search
@@ -69,14 +67,26 @@ async def search(body: Any, view: View, request: Request) -> Response:
     short = _SHORT_TEXT if query.kind == "texts" else _SHORT
     # Others, which share one thread, should not wait for a search.
     if not is_one or costly or k > _BATCHED or body._size > short:
-        lane = _lane(body, len(query) * min(k, len(collection)))
+        lane = _lane(body, len(query) * min(k, len(view.collection)))
         return await view.run(
-            lambda: _hits_reply(_hits(view, body, query), arrow=as_arrow),
-            lane=lane,
+            lambda: _hits_reply(_hits(view, body, query), arrow=as_arrow), lane=lane
         )
 
     def together(questions: Sequence[Any]) -> Sequence[Any]:
-        return _answers(collection, settings, options, query.kind, questions)
+        """Answer single queries in one call; where it fails, each by itself."""
+        values = np.concatenate(questions) if query.kind == "vectors" else questions
+        try:
+            items = Query(query.kind, values).arguments(view)
+            answer = view.collection.search(**items, **options).to_dict()
+        except FewbitsError as error:  # perhaps of one of them
+            if len(questions) == 1:
+                return [error]
+            return [together([question])[0] for question in questions]
+        lists = {name: x for name, x in answer.items() if isinstance(x, list)}
+        return [
+            to_json({**answer, **{name: [x[i]] for name, x in lists.items()}}).encode()
+            for i in range(len(questions))
+        ]
 
     question = as_matrix(query.values) if query.kind == "vectors" else query.values[0]
     if query.kind == "vectors":  # what must be equal for queries to be one array
@@ -90,41 +100,14 @@ async def search(body: Any, view: View, request: Request) -> Response:
     return Json(await batcher.ask(key, question, body._size, together))
 
 
-def _answers(
-    collection: Collection,
-    settings: Settings,
-    options: dict[str, Any],
-    kind: str,
-    questions: Sequence[Any],
-) -> Sequence[Any]:
-    """Answer single queries in one call; where it fails, each by itself."""
-    values = np.concatenate(questions) if kind == "vectors" else list(questions)
-    try:
-        query = Query(kind, values).arguments(collection, settings)
-        answer = collection.search(**query, **options).to_dict()
-    except FewbitsError as error:  # perhaps of one of them
-        if len(questions) == 1:
-            return [error]
-        return [
-            _answers(collection, settings, options, kind, [question])[0]
-            for question in questions
-        ]
-    lists = {name: x for name, x in answer.items() if isinstance(x, list)}
-    return [
-        to_json({**answer, **{name: [x[i]] for name, x in lists.items()}}).encode()
-        for i in range(len(questions))
-    ]
-
-
 def _hits(view: View, body: Any, query: Query) -> Hits:
     """Return the hits of a search in bounds."""
-    collection, settings = view.collection, view.settings
-    options, most = body.options(*KINDS), settings.max_k
+    options, most = body.options(*KINDS), view.settings.max_k
     unbounded = options["radius"] is not None and options["k"] is None
     if unbounded:
-        most = min(most, settings.max_hits // max(1, len(query)))
+        most = min(most, view.settings.max_hits // max(1, len(query)))
         options["k"] = most + 1
-    hits = collection.search(**query.arguments(collection, settings), **options)
+    hits = view.collection.search(**query.arguments(view), **options)
     if unbounded and hits.ids.shape[1] > most:
         raise ArgumentError(
             f"a query has more than {most:,} items within {options['radius']} bits: "
@@ -133,16 +116,15 @@ def _hits(view: View, body: Any, query: Query) -> Hits:
     return hits
 
 
-def check_hits(
-    n_queries: int, k: int, collection: Collection, settings: Settings
-) -> None:
+def check_hits(view: View, n_queries: int, k: int) -> None:
     """Refuse more hits than the settings allow."""
-    if k > settings.max_k:
-        raise ArgumentError(f"at most {settings.max_k:,} hits per query, got {k}")
-    if n_queries * min(k, len(collection)) > settings.max_hits:
+    most_k, most = view.settings.max_k, view.settings.max_hits
+    if k > most_k:
+        raise ArgumentError(f"at most {most_k:,} hits per query, got {k}")
+    if n_queries * min(k, len(view.collection)) > most:
         raise ArgumentError(
-            f"{n_queries:,} queries with {k:,} hits each are more than "
-            f"{settings.max_hits:,} hits: send fewer queries at a time"
+            f"{n_queries:,} queries with {k:,} hits each are more than {most:,} hits: "
+            "send fewer queries at a time"
         )
 
 
@@ -170,16 +152,15 @@ def _lane(body: Body, n_hits: int = 0) -> Lane:
 @post_route(router, "/v1/explain", bodies.SearchBody, "Explanation", image=True)
 async def explain(body: Any, view: View, request: Request) -> Json:
     """Find the nearest items, with codes and histograms of distances."""
-    collection, settings = view.collection, view.settings
+    collection = view.collection
 
     def answer() -> Json:
-        query = query_of(body, settings)
+        query = query_of(body, view.settings)
         if len(query) > _EXPLAINED:
             raise ArgumentError(f"explain at most {_EXPLAINED} queries")
-        k = 10 if body.k is None else body.k
-        check_hits(len(query), k, collection, settings)
+        check_hits(view, len(query), 10 if body.k is None else body.k)
         hits = _hits(view, body, query).to_dict()
-        codes = collection.encode(**query.arguments(collection, settings))
+        codes = collection.encode(**query.arguments(view))
         mask = tools.mask(collection, filter=body.filter, allowed=body.allowed)
         n_bits, histograms = collection.encoder.n_bits, []
         items = None
@@ -207,7 +188,7 @@ async def like(body: Any, view: View, request: Request) -> Response:
     """Find items that are like some, and unlike others."""
 
     def answer() -> Response:
-        check_hits(1, body.k, view.collection, view.settings)
+        check_hits(view, 1, body.k)
         options = body.options()
         for name in ("good", "bad"):
             items = _items_of(options[name], view)
@@ -221,10 +202,7 @@ async def like(body: Any, view: View, request: Request) -> Response:
 
 def _items_of(body: Body | None, view: View) -> Any:
     """Return items of the collection's own kind that are a part of a body."""
-    if body is None:
-        return None
-    query = query_of(body, view.settings)
-    return query.items(view.collection, view.settings)
+    return None if body is None else query_of(body, view.settings).items(view)
 
 
 # Codes, classes, duplicates, recall.
@@ -245,8 +223,7 @@ async def encode(body: Any, view: View, request: Request) -> Response:
 
     def answer() -> Response:
         query = query_of(body, view.settings)
-        arguments = query.arguments(view.collection, view.settings)
-        codes = view.collection.encode(**arguments)
+        codes = view.collection.encode(**query.arguments(view))
         n_bits = view.collection.encoder.n_bits
         if accepts(request, BYTES):
             return Response(codes.tobytes(), media_type=BYTES)
@@ -276,8 +253,8 @@ async def classify(body: Any, view: View, request: Request) -> Json:
         if isinstance(body.decoder, dict):
             parameters = dict(body.decoder)
             options["decoder"] = decoder_of(parameters.pop("name", None), **parameters)
-        arguments = query.arguments(view.collection, view.settings)
-        return Json(view.collection.classify(**arguments, **options).to_dict())
+        classes = view.collection.classify(**query.arguments(view), **options)
+        return Json(classes.to_dict())
 
     return await view.run(answer, lane=_lane(body))
 

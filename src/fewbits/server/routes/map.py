@@ -14,10 +14,10 @@ from fewbits.server._errors import RETRY, ApiError
 from fewbits.server._replies import CSV, PARQUET, Json, accepts, items_reply
 from fewbits.server._routing import post_route, response_schema
 from fewbits.server._service import Current, View
-from fewbits.server.routes._search import check_hits
+from fewbits.server.routes.search import check_hits
 
 if TYPE_CHECKING:
-    from fewbits.server.explore.maps import CollectionMap, Colours
+    from fewbits.server._maps import CollectionMap, Colours
 
 router = APIRouter()
 #: Points of one answer.
@@ -32,8 +32,8 @@ Version = Annotated[str | None, Query(max_length=100)]
 @router.get("/v1/map")
 async def facts(view: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
-    state = view.service.maps.state(view.snapshot)
-    version = view.version if state.made is None else state.made.snapshot.version
+    state = view.service.maps.state(view)
+    version = view.version if state.made is None else state.made.view.version
     current = version == view.version
     return Json({"version": version, "current": current, **state.to_dict()})
 
@@ -129,7 +129,7 @@ async def export(body: Any, view: View, request: Request) -> Response:
     def answer() -> Response:
         if len(np.unique(positions)) < len(positions):
             raise ArgumentError("ask for each item once")
-        check_hits(len(positions), body.neighbours + 1, collection, view.settings)
+        check_hits(view, len(positions), body.neighbours + 1)
         if not accepts(request, JSON):
             table = map_.table(positions, n_neighbours=body.neighbours)
             return items_reply(table, request, CSV)
@@ -145,9 +145,9 @@ def _mapped(view: View, version: str | None) -> "tuple[View, CollectionMap]":
     """Return a map, and the snapshot that it is of: the newest, or one that is held."""
     updates = view.service.maps
     if version is None or version == view.version:
-        state = updates.state(view.snapshot)
+        state = updates.state(view)
         entry, fault = state.made, state.fault
-        if entry is None or version not in (None, entry.snapshot.version):
+        if entry is None or version not in (None, entry.view.version):
             raise ApiError(
                 "map_not_ready",
                 fault or "the map is being made: ask /v1/map how far it is",
@@ -159,7 +159,7 @@ def _mapped(view: View, version: str | None) -> "tuple[View, CollectionMap]":
             raise ApiError(
                 "map_changed", "the collection has changed: load the map again"
             )
-    return View(view.service, entry.snapshot), entry.map
+    return entry.view, entry.map
 
 
 def _id(view: View, id: str | None) -> Any:

@@ -1,4 +1,4 @@
-import sys
+"""Classic descriptors, and the words that they are counted by."""
 
 import cv2
 import numpy as np
@@ -7,13 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
-from safetensors.numpy import save_file
 
-from fewbits import Collection, backbones, fit
 from fewbits._kernels import num_threads, set_num_threads
-from fewbits.backbones import ClassicDescriptors
-from fewbits.backbones._classic import nearest
-from fewbits.backbones._descriptors import (
+from fewbits.errors import ArgumentError, ArtefactError, FeatureError
+from research.common.classic_descriptors import ClassicDescriptors, nearest
+from research.common.descriptors import (
     as_grey,
     as_image,
     cell_histograms,
@@ -23,29 +21,12 @@ from fewbits.backbones._descriptors import (
     pyramid,
     self_similarity,
 )
-from fewbits.encoders import LinearEncoder
-from fewbits.errors import (
-    ArgumentError,
-    ArtefactError,
-    FeatureError,
-    MissingDataError,
-    MissingExtraError,
-)
-from fewbits.inputs import Input, read
 
 
 def random_words(seed=0):
     rng = np.random.default_rng(seed)
     ssim = rng.random((300, 30), dtype=np.float32)
     return {"ssim": ssim, "sift": 60 * rng.random((500, 128), np.float32)}
-
-
-def keep(words, cache):
-    """Save words where they are found by their id, which is returned."""
-    cache.mkdir(exist_ok=True)
-    backbone = ClassicDescriptors(words)
-    backbone.save(cache / f"{backbone.id}.safetensors")
-    return backbone.id
 
 
 def picture(seed=0, height=60, width=80):
@@ -58,12 +39,6 @@ def picture(seed=0, height=60, width=80):
 @pytest.fixture(scope="module")
 def backbone():
     return ClassicDescriptors(random_words())
-
-
-@pytest.fixture
-def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 class TestFeatures:
@@ -334,17 +309,15 @@ def test_nearest_word(vectors, words):
 
 
 class TestLearning:
-    def test_the_seed_decides(self, empty_cache):
+    def test_the_seed_decides(self):
         images, seen = [picture(height=40)], []
         first = ClassicDescriptors.learn(images, progress=lambda *x: seen.append(x))
         again = ClassicDescriptors.learn(images, random_state=0)
         other = ClassicDescriptors.learn(images, random_state=1)
         assert first.fingerprint == again.fingerprint != other.fingerprint
         assert seen == [(1, 1)]
-        assert backbones.load(other.id).fingerprint == other.fingerprint
-        assert {first.id, other.id} <= set(backbones.available())
 
-    def test_words_are_like_the_descriptors(self, empty_cache):
+    def test_words_are_like_the_descriptors(self):
         image = picture()
         grey = as_grey(as_image(image))
         learnt = ClassicDescriptors.learn([image]).words["sift"]
@@ -357,10 +330,9 @@ class TestLearning:
         ("images", "message"),
         [([], "there are none"), ([np.zeros((9, 9), np.uint8)], "gave 0: take more")],
     )
-    def test_too_little_to_learn_from(self, empty_cache, images, message):
+    def test_too_little_to_learn_from(self, images, message):
         with pytest.raises(ArgumentError, match=message):
             ClassicDescriptors.learn(images)
-        assert not list(empty_cache.iterdir())
 
 
 class TestFiles:
@@ -397,17 +369,6 @@ class TestFiles:
         with pytest.raises(ArtefactError, match="words holds no readable vocabulary"):
             ClassicDescriptors.load(tmp_path / "words")
 
-    def test_foreign_files(self, tmp_path):
-        encoder = LinearEncoder(np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
-        encoder.save(tmp_path / "encoder")
-        with pytest.raises(ArtefactError, match="its format is 'fewbits-encoder-1'"):
-            ClassicDescriptors.load(tmp_path / "encoder")
-        save_file(random_words(), tmp_path / "plain")
-        with pytest.raises(ArtefactError, match="its format is 'none'"):
-            ClassicDescriptors.load(tmp_path / "plain")
-        with pytest.raises(FileNotFoundError):
-            ClassicDescriptors.load(tmp_path / "absent")
-
     @pytest.mark.parametrize(
         "change",
         [lambda x: x[:499], lambda x: x.astype(np.float64), lambda x: x.T],
@@ -418,104 +379,3 @@ class TestFiles:
         odd = words | {"sift": np.ascontiguousarray(change(words["sift"]))}
         with pytest.raises(ArgumentError, match="words of sift must be float32"):
             ClassicDescriptors(odd)
-
-
-class TestNames:
-    def test_the_only_one_there_is(self, empty_cache):
-        name = keep(random_words(2), empty_cache)
-        (empty_cache / "classic-0123abcd-efficient").mkdir()  # features in the cache
-        found = backbones.load("classic")
-        assert found.id == name
-        assert backbones.load(name) is found
-        assert name in backbones.available()
-
-    def test_none(self, empty_cache):
-        with pytest.raises(
-            MissingDataError, match=r"learn one with .*\.learn\(images\)"
-        ):
-            backbones.load("classic")
-        with pytest.raises(MissingDataError, match=r"classic-01234567\.safetensors"):
-            backbones.load("classic-01234567")
-        with pytest.raises(ArgumentError, match="no backbone 'classic-x'"):
-            backbones.load("classic-x")
-
-    def test_several(self, empty_cache):
-        ids = [keep(random_words(seed), empty_cache) for seed in (3, 4)]
-        with pytest.raises(ArgumentError, match=" or ".join(sorted(ids))):
-            backbones.load("classic")
-
-    def test_a_collection_keeps_the_full_name(self, empty_cache):
-        name = keep(random_words(9), empty_cache)
-        images = Input("images", [picture(i) for i in range(4)], None, "images")
-        collection = fit(images, learner="lsh", bits=16, backbone="classic")
-        assert collection.backbone == name
-
-    def test_a_fit_learns_the_words_that_are_missing(self, empty_cache):
-        images = Input("images", [picture(i) for i in range(4)], None, "images")
-        options = {"learner": "lsh", "bits": 16, "backbone": "classic"}
-        collection = fit(images, **options)
-        assert collection.backbone in backbones.available()
-        again = fit(images, **options)  # with the words that are there now
-        assert again.backbone == collection.backbone
-        assert again.encoder.fingerprint == collection.encoder.fingerprint
-
-    def test_another_file_under_its_name(self, empty_cache):
-        name = keep(random_words(5), empty_cache)
-        (path,) = empty_cache.iterdir()
-        path.rename(empty_cache / "classic-00000000.safetensors")
-        with pytest.raises(ArtefactError, match=f"holds .*, {name}"):
-            backbones.load("classic")
-
-    def test_a_damaged_file_in_the_cache(self, empty_cache):
-        name = keep(random_words(6), empty_cache)
-        (path,) = empty_cache.iterdir()
-        path.write_bytes(path.read_bytes()[:-1] + b"?")
-        with pytest.raises(ArtefactError, match="is damaged: its checksum"):
-            backbones.load(name)
-
-
-def test_missing_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[classic\]'"):
-        ClassicDescriptors(random_words())
-    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[classic\]'"):
-        ClassicDescriptors.learn([picture()])
-
-
-def textured(kind, seed):
-    """Return a picture of one of five kinds, at its own place and with noise."""
-    rng = np.random.default_rng([kind, seed])
-    y, x = np.mgrid[:60, :80] + rng.integers(0, 9, 2)[:, None, None]
-    waves = (y, x, x + y, np.hypot(y - 30, x - 40), np.maximum(x % 20, y % 20))[kind]
-    grey = 127 + 90 * np.sin(waves * 0.9) + rng.normal(0, 10, (60, 80))
-    return np.clip(np.stack([grey] * 3, axis=2), 0, 255).astype(np.uint8)
-
-
-class TestPaper:
-    """The pipeline of PiCoDes: descriptors, kernel map, components, bits, new class."""
-
-    @pytest.mark.filterwarnings("ignore:32 bits are learnt from 24 items")
-    def test_from_image_files_to_a_class_that_nobody_trained_on(
-        self, empty_cache, tmp_path
-    ):
-        keep(random_words(), empty_cache)
-        for kind in range(5):
-            folder = tmp_path / ("novel" if kind == 4 else "known") / f"kind{kind}"
-            folder.mkdir(parents=True)
-            for seed in range(6):
-                Image.fromarray(textured(kind, seed)).save(folder / f"{seed}.png")
-        known, novel = (read(tmp_path / name) for name in ("known", "novel"))
-        collection = fit(
-            known,
-            learner="picodes",
-            bits=32,
-            backbone="classic",
-            kernel_map="intersection",
-            parameters={"n_components": 20, "class_weight": "balanced"},
-        )
-        assert repr(collection.encoder) == "KernelMapEncoder(22860 -> 32 bits)"
-        collection.add([*known.values, *novel.values])
-        collection.save(tmp_path / "c")
-        loaded = Collection.open(tmp_path / "c")
-        hits = loaded.like(good=novel.values[:2], good_ids=[26, 27], k=2)
-        assert {*hits.ids.ravel().tolist()} <= {*range(24, 30)}

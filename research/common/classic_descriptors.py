@@ -14,24 +14,23 @@ from numpy.typing import NDArray
 from fewbits._artefacts import read_tensors, tensor_bytes
 from fewbits._files import atomic_write
 from fewbits._images import PIXEL_RULE
-from fewbits.backbones._base import Backbone, Progress
-from fewbits.backbones._descriptors import (
+from fewbits.backbones import Backbone
+from fewbits.errors import ArgumentError, ArtefactError
+from research.common.descriptors import (
     GIST_LENGTH,
     SIFT_LENGTH,
     SSIM_LENGTH,
+    Progress,
     as_grey,
     as_image,
     cell_histograms,
     colour_gist,
     dense_sift,
     for_each,
-    opencv,
     phog,
     pyramid,
     self_similarity,
 )
-from fewbits.backbones._features import HOW_TO_LEARN, cache_folder, kept_path
-from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
 
 _RULE = "GIST, PHOG, self-similarity and SIFT words, version 1"
 #: (words, length of a descriptor) of each kind.
@@ -73,8 +72,7 @@ class ClassicDescriptors(Backbone):
     Attributes
     ----------
     id : str
-        ``classic-`` and the first 8 digits of the words' checksum:
-        `fewbits.backbones.load` finds those that were learnt by it.
+        ``classic-`` and the first 8 digits of the words' checksum.
     words : dict of str to ndarray
     parts : mapping of str to slice
         The columns of each part, such as ``gist``, ``phog180-16`` and ``sift-4``.
@@ -83,8 +81,6 @@ class ClassicDescriptors(Backbone):
     ------
     ArgumentError
         When `words` have other shapes or dtypes.
-    MissingExtraError
-        When the packages of the extra ``classic`` are not installed.
 
     References
     ----------
@@ -93,7 +89,6 @@ class ClassicDescriptors(Backbone):
 
     Examples
     --------
-    >>> from fewbits.backbones import ClassicDescriptors
     >>> ClassicDescriptors.parts["gist"], ClassicDescriptors.parts["sift-16"]
     (slice(0, 960, None), slice(14860, 22860, None))
     """
@@ -102,7 +97,6 @@ class ClassicDescriptors(Backbone):
     parts: ClassVar[MappingProxyType[str, slice]] = MappingProxyType(_PARTS)
 
     def __init__(self, words: Mapping[str, NDArray[np.float32]]) -> None:
-        opencv()
         digest = hashlib.sha256()
         for kind, shape in _SHAPES.items():
             if words[kind].shape != shape or words[kind].dtype != np.float32:
@@ -125,9 +119,6 @@ class ClassicDescriptors(Backbone):
     ) -> Self:
         """Return the backbone with words that are learnt from `images`.
 
-        They are kept in the cache folder, where `fewbits.backbones.load` finds them:
-        save what is worth keeping.
-
         Parameters
         ----------
         images : sequence
@@ -143,17 +134,9 @@ class ClassicDescriptors(Backbone):
             When the images show too little.
         FeatureError
             When an image cannot be opened, naming it.
-        OSError
-            When the cache folder cannot be written to.
         """
-        opencv()
-        cache_folder().mkdir(parents=True, exist_ok=True)  # rather than fail at the end
         if not len(images):
             raise ArgumentError("a vocabulary is learnt from images; there are none")
-        if random_state is not None and not 0 <= random_state < 2**32:
-            raise ArgumentError(
-                f"random_state must be 0 to 2**32 - 1 or None, got {random_state!r}"
-            )
         from sklearn.cluster import MiniBatchKMeans
 
         def describe(item: Any) -> dict[str, NDArray[np.float32]]:
@@ -187,9 +170,7 @@ class ClassicDescriptors(Backbone):
             )
             centres = means.fit(words[kind]).cluster_centers_
             words[kind] = centres.astype(np.float32, copy=False)
-        learnt = cls(words)
-        learnt.save(kept_path(learnt.id))
-        return learnt
+        return cls(words)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -254,14 +235,3 @@ def nearest(
     halves = (words * words).sum(axis=1) / 2
     numbers: NDArray[np.intp] = (vectors @ words.T - halves).argmax(axis=1)
     return numbers
-
-
-def kept_descriptors(name: str) -> ClassicDescriptors:
-    """Return the descriptors of that id, with words that were learnt here."""
-    path = kept_path(name)
-    if not path.is_file():
-        raise MissingDataError(f"there is no vocabulary {path}: {HOW_TO_LEARN}")
-    descriptors = ClassicDescriptors.load(path)
-    if descriptors.id != name:
-        raise ArtefactError(f"{path} holds another vocabulary, {descriptors.id}")
-    return descriptors

@@ -8,15 +8,15 @@ from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._extras import missing_extra
 from fewbits._images import open_rgb
 from fewbits._kernels import num_threads
 from fewbits._spans import spans
-from fewbits.backbones._base import Progress
 
+Progress = Callable[[int, int], None]
 _LONGEST = 256
 _SHORTEST = 32
 _GIST_SIDE = 96
@@ -70,7 +70,6 @@ def as_image(item: Any) -> NDArray[np.uint8]:
 
 
 def as_grey(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    cv2 = opencv()
     grey: NDArray[np.uint8] = cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY)
     return grey
 
@@ -94,7 +93,6 @@ def colour_gist(rgb: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 def _even_contrast(rgb: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Return the logarithm of the image, of local mean 0 and local contrast about 1."""
-    cv2 = opencv()
     small = cv2.resize(rgb, (_GIST_SIDE, _GIST_SIDE), interpolation=cv2.INTER_AREA)
     framed = cv2.copyMakeBorder(small, *(4 * [_BORDER]), cv2.BORDER_REFLECT)
     x = np.log1p(framed.astype(np.float32))
@@ -131,7 +129,6 @@ def phog(grey: NDArray[np.uint8]) -> list[NDArray[np.float64]]:
     by their length; that edges alone vote changes little. A direction and its opposite
     are one bin of 180 degrees: there are 20.
     """
-    cv2 = opencv()
     x, y = (
         cv2.Sobel(grey, cv2.CV_32F, *order, borderType=cv2.BORDER_REPLICATE)
         for order in ((1, 0), (0, 1))
@@ -152,7 +149,6 @@ def dense_sift(grey: NDArray[np.uint8]) -> Local:
     Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 2004, at one
     scale and without a search for keypoints or for their orientation.
     """
-    cv2 = opencv()
     rows, columns = _grid(grey.shape, _SIFT_STEP)
     points = [
         cv2.KeyPoint(float(x), float(y), _DIAMETER, 0.0)
@@ -172,7 +168,6 @@ def self_similarity(grey: NDArray[np.uint8]) -> Local:
     in each of 3 rings x 10 sectors is the descriptor. At half size, which loses nothing
     here.
     """
-    cv2 = opencv()
     height, width = (side // _SHRINK for side in grey.shape)
     small = cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA)
     differences, nearby = _best_matches(small)
@@ -191,7 +186,6 @@ def _best_matches(
     small: NDArray[np.uint8],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the least squared difference in each bin, and the largest next door."""
-    cv2 = opencv()
     height, width = small.shape
     wide = cv2.copyMakeBorder(small, *(4 * [_RADIUS]), cv2.BORDER_REFLECT)
     shape = [len(range(_SSIM_STEP // 2, side, _SSIM_STEP)) for side in small.shape]
@@ -255,17 +249,6 @@ def _share(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values / (values.sum() or 1.0)
 
 
-def opencv() -> Any:
-    """Return the module ``cv2``."""
-    try:
-        import cv2
-        import PIL  # noqa: F401
-    except ImportError:
-        what = "classic descriptors need OpenCV and Pillow"
-        raise missing_extra(what, "classic") from None
-    return cv2
-
-
 def for_each(
     function: Callable[[Item], Result],
     items: Sequence[Item],
@@ -284,7 +267,6 @@ def for_each(
 def _one_thread() -> Iterator[None]:
     """Keep OpenCV to one thread; the last to leave restores what the first found."""
     global _users, _threads_outside
-    cv2 = opencv()
     with _lock:
         if _users == 0:
             _threads_outside = cv2.getNumThreads()

@@ -33,7 +33,7 @@ _HEADERS = {
 @router.get("/v1/health", responses=response_schema("Health"))
 async def health(view: Current) -> Json:
     """Return whether the service is healthy, and its snapshot."""
-    fault = view.service.live.fault
+    fault = view.service.fault
     content = {
         "status": "ok" if fault is None else "degraded",
         "version": __version__,
@@ -105,13 +105,13 @@ async def facts(
             try:
                 fact |= _distinct(collection, name)
             except ArtefactError as error:  # others are still told
-                view.service.live.set_damage(str(error))
+                view.service.set_damage(str(error))
                 unreadable.append(name)
             columns.append({"is_class": name == collection.label_column, **fact})
         texts = collection.kind == "texts" and collection.item_column is not None
         keeps = collection.kind != "codes" and collection.vector_dtype is not None
         facts = {
-            "name": view.service.live.name,
+            "name": view.service.name,
             "version": __version__,
             "snapshot": snapshot,
             "collection_version": collection.version,

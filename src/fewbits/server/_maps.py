@@ -1,11 +1,12 @@
-"""The items of a collection on a plane: their colours, neighbours, and outliers.
+"""The items of a collection on a plane: colours, neighbours, outliers, and updates.
 
 A position is that of an item in its collection, from 0 on; a point is the number of an
 item on the map.
 """
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from fewbits._checks import check_bit
 from fewbits._frozen import frozen_array
+from fewbits._runtime import changed
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis.maps import (
     N_LANDMARKS,
@@ -25,9 +27,10 @@ from fewbits.analysis.maps import (
 )
 from fewbits.codes import check_unused, hamming_distances
 from fewbits.collection import Collection, tools
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, one_line
+from fewbits.server._items import records
 from fewbits.server._queries import as_codes
-from fewbits.server.explore._items import records
+from fewbits.server._service import View
 from fewbits.store import ID
 
 #: Called with (stage, done, of so many); stages are "layout", "places" and "trust".
@@ -48,12 +51,8 @@ class Colours(NamedTuple):
     """A byte for each point of a map, in its order, and what the bytes mean.
 
     `values` are places in the legend, where 254 are the rest of the classes and 255
-    items without one; values of a bit; or steps of a scale from 0 to 253.
-
-    `legend` has its ``kind``, "classes", "bit" or "scale"; as ``legend`` the ``label``
-    and the ``count`` of each value of a class or bit; ``rest``, the ``n_classes`` and
-    the ``count`` of the classes that share a colour, or None; ``n_missing``; and
-    ``scale``, ``low``, ``high`` and ``unit`` of what 0 and 253 stand for, or None.
+    items without one; values of a bit; or steps from 0 to 253 of the `scale`, of which
+    `low` and `high` are the ends.
     """
 
     values: NDArray[np.uint8]
@@ -101,12 +100,7 @@ class CollectionMap:
     # Colours.
 
     def colours(self, by: str, *, id: Any = None, code: str | None = None) -> Colours:
-        """Colour the points.
-
-        By ``class:COLUMN``; ``bit:NUMBER``; ``distance``, in bits from an item, by its
-        `id`, or from a `code` in hexadecimal; or ``trust``, the share of true
-        neighbours that the map keeps around a point.
-        """
+        """Colour the points: by a class, a bit, the distance from an item, or trust."""
         kind, _, name = by.partition(":")
         if kind != "distance" and not (id is None and code is None):
             raise ArgumentError("id and code are for colours by distance")
@@ -173,16 +167,8 @@ class CollectionMap:
     ) -> dict[str, Any]:
         """Find the items whose codes are nearest to that of one, on the map or not.
 
-        Of the item at position `row`, or the one with an `id`.
-
-        Returns
-        -------
-        dict
-            ``item``: ``id``, ``row``, ``columns``, ``place`` on the map or None,
-            ``trust``, the share of true neighbours that the map keeps around there, and
-            ``n_same``, how many other items have the same code, of the `k` nearest. And
-            ``neighbours``, nearest first: ``id``, ``row``, ``distance`` in bits,
-            ``columns``, ``on_map`` and ``place``.
+        ``n_same`` of the `k` nearest have its code; ``trust`` is the share of true
+        neighbours that the map keeps around there.
         """
         if (row is None) == (id is None):
             raise ArgumentError("give exactly one of row and id")
@@ -228,18 +214,9 @@ class CollectionMap:
     ) -> dict[str, Any]:
         """List the points farthest from all other items, and those among another class.
 
-        By a column with classes, `label`; `k` neighbours tell of an item.
-
-        Returns
-        -------
-        dict
-            ``outliers``, whose nearest other item is farther than that of 95 % of all,
-            farthest first: ``id``, ``row``, ``columns``, ``place`` and ``distance`` in
-            bits. ``confusions``, of which most of the `k` nearest others are of one
-            other class, the most first: in place of the distance ``class``, ``other``
-            and ``votes``, the neighbours of that class; None without `label`.
-            ``nearest_distance_p95``, that of the 95 %; ``k``; and ``n_points``, those
-            that were looked at, drawn at random where there are too many.
+        The former have a nearest item farther than that of 95 % of all; of the latter
+        most of the `k` nearest are of one other class (``votes``). Of a large map
+        ``n_points`` are looked at, drawn at random.
         """
         size = len(self.collection)
         k = min(k, size - 1)
@@ -288,11 +265,9 @@ class CollectionMap:
     # Export.
 
     def table(self, positions: IdArray, *, n_neighbours: int = 10) -> Any:
-        """Return items, with their nearest ones of the whole collection, as a table.
+        """Return items, places, and nearest ones of the whole collection as a table.
 
-        Of ``_id``, ``_x`` and ``_y``, null of items that are not on the map,
-        ``_neighbours``, a list of ids for each, ``_distances``, those in bits, and the
-        user's columns.
+        The places are null of items that are not on the map.
         """
         import pyarrow as pa
 
@@ -354,7 +329,7 @@ def map_collection(
     earlier: CollectionMap | None = None,
     max_points: int = MAX_POINTS,
     n_landmarks: int = N_LANDMARKS,
-    progress: Progress | None = None,
+    progress: Progress = lambda stage, done, total: None,
 ) -> CollectionMap:
     """Put the items of a collection on a plane.
 
@@ -367,9 +342,6 @@ def map_collection(
     n = len(collection)
     if not n:
         raise ArgumentError("need at least one item for a map, got none")
-
-    def stage(name: str) -> Callable[[int, int], None] | None:
-        return None if progress is None else partial(progress, name)
 
     order = np.random.default_rng(0).permutation(n)
     positions = order[:max_points]
@@ -384,9 +356,9 @@ def map_collection(
             classes=classes,
             n_landmarks=n_landmarks,
             random_state=0,
-            progress=stage("layout"),
+            progress=partial(progress, "layout"),
         )
-        places = layout.place(codes, stage("places"))
+        places = layout.place(codes, partial(progress, "places"))
     else:  # which has places of most codes
         layout, hashes = earlier.layout, code_hashes(earlier.codes)
         order = np.argsort(hashes, kind="stable")
@@ -394,10 +366,127 @@ def map_collection(
         points = order[np.minimum(at, len(hashes) - 1)]
         same = (earlier.codes[points] == codes).all(axis=1)
         places = earlier.places[points]
-        places[~same] = layout.place(codes[~same], stage("places"))
-    if progress is not None:
-        progress("trust", 0, 1)
+        places[~same] = layout.place(codes[~same], partial(progress, "places"))
+    progress("trust", 0, 1)
     trust = map_trust(codes, places, random_state=0)
     return CollectionMap(
         collection, frozen_array(positions), frozen_array(places), layout, trust, codes
     )
+
+
+# Maps that are made in the background, and follow their collection.
+
+_HELD = 4  # maps of earlier versions, which pages go on to look at
+
+
+class MadeMap(NamedTuple):
+    """A map, and the version that it is of."""
+
+    map: CollectionMap
+    view: View
+
+
+@dataclass(frozen=True)
+class MapState:
+    """The newest map, and the progress of the next.
+
+    `stage` is "waiting", "layout", "places", "trust", "ready" or "failed".
+    """
+
+    made: MadeMap | None = None
+    stage: str = "waiting"
+    done: int = 0
+    total: int = 1
+    fault: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        state = {name: x for name, x in vars(self).items() if name != "made"}
+        facts = {} if self.made is None else self.made.map.facts()
+        return {"ready": self.made is not None, **state, **facts}
+
+
+class MapUpdates:
+    """Makes maps of a collection that changes, one at a time in a thread of its own.
+
+    A later map keeps the layout of an earlier one as long as the encoder is the same.
+    The newest is shown until the next is made, however often the collection changes
+    meanwhile; a few before it are held for those who look at them. `make` is called
+    with a collection, `earlier` and `progress`.
+    """
+
+    def __init__(self, make: Callable[..., CollectionMap] = map_collection) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._held: dict[str, MadeMap] = {}  # by version, the newest last
+        self._progress = MapState()
+        self._failed: tuple[str, MapState] | None = None
+        self._next: View | None = None
+        self._thread: threading.Thread | None = None  # that makes them
+        self._closed = False
+
+    def state(self, view: View) -> MapState:
+        """Return the newest map; begin the map of a version that has none."""
+        with self._lock:
+            version = view.version
+            if self._failed is not None and self._failed[0] == version:
+                return self._failed[1]
+            if version in self._held:
+                return MapState(self._held[version], "ready", 1, 1)
+            self._next = view
+            if self._thread is None:
+                self._progress = MapState()
+                self._thread = threading.Thread(target=self._make_all, daemon=True)
+                self._thread.start()
+            return replace(self._progress, made=self._newest())
+
+    def held(self, version: str) -> MadeMap | None:
+        """Return the map of a version, if it has been made and is held."""
+        with self._lock:
+            return self._held.get(version)
+
+    def close(self) -> None:
+        """Stop what is being made, and wait for its end."""
+        self._closed, thread = True, self._thread
+        if thread is not None:
+            thread.join()
+
+    def _newest(self) -> MadeMap | None:
+        return next(reversed(self._held.values()), None)
+
+    def _make_all(self) -> None:
+        while True:
+            with self._lock:
+                if self._next is None or self._closed:
+                    self._thread = None
+                    return
+                view, self._next = self._next, None
+                newest = self._newest()
+            version = view.version
+            earlier = None if newest is None else newest.map
+            fingerprint = view.collection.encoder.fingerprint
+            if earlier and earlier.collection.encoder.fingerprint != fingerprint:
+                earlier = None
+            made, failed = None, None
+            try:
+                # The other cores answer requests meanwhile.
+                with changed(threads=1):
+                    plane = self._make(
+                        view.collection, earlier=earlier, progress=self._report
+                    )
+                made = MadeMap(plane, view)
+            except Exception as error:
+                failed = version, MapState(stage="failed", fault=one_line(error))
+            with self._lock:
+                if self._next is not None and self._next.version == version:
+                    self._next = None  # asked for while it was made
+                self._progress, self._failed = MapState(), failed
+                if made is not None:
+                    self._held[version] = made
+                while len(self._held) > _HELD:
+                    del self._held[next(iter(self._held))]
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        if self._closed:
+            raise RuntimeError("the map is no longer awaited")
+        with self._lock:
+            self._progress = MapState(None, stage, done, total)

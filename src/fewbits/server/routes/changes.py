@@ -1,5 +1,6 @@
 """Changes of the collection, if it is writable; they are live when answered."""
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from fewbits.errors import ArgumentError
 from fewbits.server import _bodies as bodies
 from fewbits.server._bodies import Body
 from fewbits.server._queries import as_codes, as_matrix
+from fewbits.server._reading import request_stream
 from fewbits.server._replies import Json
 from fewbits.server._routing import post_route
 from fewbits.server._service import Current, View
@@ -78,7 +80,7 @@ async def changes(body: Any, view: View, request: Request) -> Json:
     """Make several changes, each of which sees those before it, one commit."""
 
     def change(col: Collection) -> int:
-        pairs, n_changed = [*map(bodies.ChangeBody.one, body.changes)], 0
+        pairs, n_changed = [*map(_named, body.changes)], 0
         with col.transaction(timeout=_options(view, body)["timeout"]):
             for name, one in pairs:
                 if name == "add":
@@ -94,16 +96,33 @@ async def changes(body: Any, view: View, request: Request) -> Json:
     return await _change(view, change)
 
 
+def _named(change: bodies.ChangeBody) -> tuple[str, Any]:
+    """Return which change it is, and its body."""
+    options = change.options("table")
+    names = [name for name, body in options.items() if body is not None]
+    if len(names) != 1:
+        raise ArgumentError(f"a change is one of {', '.join(options)}")
+    body = options[names[0]]
+    if change.table is not None:
+        try:
+            data = base64.b64decode(change.table, validate=True)
+        except ValueError:
+            raise ArgumentError("table is no base64") from None
+        body._table, _ = request_stream(data)
+    body.check_patterns()
+    return names[0], body
+
+
 async def _change(view: View, change: Callable[[Collection], int | None]) -> Json:
     """Change the collection, and serve what it is then."""
 
     def answer() -> Json:
         with collected_warnings() as warnings:
-            snapshot, n_changed = view.service.live.change(change)
+            newest, n_changed = view.service.change(change)
         answer = {
             "n_changed": n_changed or 0,
-            "n_items": len(snapshot.collection),
-            "snapshot": snapshot.version,
+            "n_items": len(newest.collection),
+            "snapshot": newest.version,
         }
         return Json({**answer, "warnings": warnings} if warnings else answer)
 

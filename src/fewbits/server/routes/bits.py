@@ -1,29 +1,94 @@
-"""Bits of a collection: their use, what their sides mean, and what people call them."""
+"""Bits of the collection: their use, what their sides mean, and their names."""
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from fastapi import APIRouter, Query, Request
 from numpy.typing import NDArray
 
 from fewbits._checks import check_bit
 from fewbits._files import atomic_write
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis.bits import Extremes, count_ones, distinct_bits
-from fewbits.analysis.names import Word, propose_names
 from fewbits.codes import hamming_distances, pack, unpack
 from fewbits.collection import Collection
-from fewbits.collection.pages import bit_scores
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs.by_hand import read_names
-from fewbits.server.explore._items import affordable, check_filled, records, sampled
+from fewbits.server._bodies import NamesBody
+from fewbits.server._errors import ApiError
+from fewbits.server._items import affordable, check_filled, records, sampled
+from fewbits.server._reading import read_body
+from fewbits.server._replies import Json
+from fewbits.server._routing import body_schema
+from fewbits.server._service import Current, View
 
+if TYPE_CHECKING:  # what bits are compared by, which the start does without
+    from fewbits.analysis.bits import Extremes
+    from fewbits.analysis.names import Word
+
+router = APIRouter()
 #: Names of the values 0 and 1 of a bit; None where a side has none.
 Sides = tuple[str | None, str | None]
+
+
+@router.get("/v1/bits")
+async def bits(view: Current, proposals: bool = True) -> Json:
+    """List the bits with their use and their names."""
+    use, names, entries = await _use(view, proposals), await _names(view), []
+    for entry in use["bits"]:
+        entry = {name: value for name, value in entry.items() if name != "words"}
+        entry["names"] = list(names.get(entry["bit"], (None, None)))
+        entries.append(entry)
+    return Json({**use, "bits": entries})
+
+
+@router.get("/v1/bits/{bit}")
+async def bit(
+    bit: int,
+    view: Current,
+    k: Annotated[int, Query(ge=1, le=100)] = 8,
+    label: str | None = None,
+) -> Json:
+    """Show what one bit means: extreme items of both sides, words, and classes."""
+    collection = view.collection
+    check_bit(bit, collection.encoder.n_bits)
+    look = partial(bit_examples, collection)
+    by, n_items, extremes = await view.cached("examples", look, lane="heavy")
+    work = partial(meaning_of_bit, collection, bit, extremes, k=k, label=label)
+    meaning = await view.run(work, lane="heavy")
+    use = (await _use(view, True))["bits"][bit]
+    names = list((await _names(view)).get(bit, (None, None)))
+    return Json({**use, "names": names, "by": by, "n_items": n_items, **meaning})
+
+
+@router.put("/v1/bits/{bit}", openapi_extra=body_schema(NamesBody))
+async def name_bit(bit: int, view: Current, request: Request) -> Json:
+    """Name the values 0 and 1 of a bit, in a file in the folder of the collection."""
+    body = await read_body(request, NamesBody)
+    view.check_writable()
+    if view.folder is None:
+        raise ApiError("in_memory", "a collection in memory keeps no names")
+    arguments = view.folder, view.collection, bit, body.zeros, body.ones
+    names = await view.run(save_names, *arguments, lane="changes")
+    return Json({"bit": bit, "names": list(names)})
+
+
+async def _use(view: View, proposals: bool) -> dict[str, Any]:
+    work = partial(use_of_bits, view.collection, proposals=proposals)
+    return await view.cached(("bits", proposals), work, lane="heavy")
+
+
+async def _names(view: View) -> dict[int, Sides]:
+    return await view.run(names_of_bits, view.folder, view.collection)
+
+
+# Use.
+
 _USUAL = 512  # bits; of longer codes, fewer are looked at
 _COMPARED = 10_000  # codes that bits are compared on
 _FEWEST = 500  # codes that tell which bits are alike
@@ -32,34 +97,18 @@ _WORDS = 6  # of a side, as evidence
 _IN_NAME = 3
 _TIMES = 3  # as often on its side a word of a name is as on the other
 _LEAST = 0.25  # of the items of a side, together, that the words of its name are of
-#: Items whose scores are compared: kept vectors are cheap, a backbone is not.
-_SCORED = {"vectors": 50_000, "texts": 10_000, "images": 500}
-_CODES = 50_000  # looked at where there are no scores
-_MOST_EXAMPLES = 100
-_CLASSES = 8  # at each end
-_LONGEST_NAME = 200
-_NAMING = Lock()
-
-
-# Use.
 
 
 def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, Any]:
     """Return how the bits of a collection are used, and which say about the same.
 
-    `proposals` of names take most of the time.
-
-    Returns
-    -------
-    dict
-        ``n_items``, over which shares are exact; ``n_compared``, items that bits were
-        compared on, 0 where codes are too long for that; ``n_read``, texts that names
-        were proposed from; ``n_groups``, the number of bits that say different things;
-        and ``bits``. Of each its ``bit``, the ``share`` of items that have a 1, whether
-        it is ``dead``, the bits that it is the ``same_as``, which correlate with it by
-        more than .5 in absolute value, the ``proposed`` names of both sides or None,
-        and their significant ``words``.
+    Shares are of all items; bits are compared on `n_compared` of them, none where codes
+    are too long for that, and names proposed from `n_read` texts, which takes most of
+    the time. Bits are the ``same_as`` others where they correlate by more than .5 in
+    absolute value; `n_groups` bits say different things.
     """
+    from fewbits.analysis.bits import count_ones
+
     check_filled(collection)
     codes, n_bits = collection.codes, collection.encoder.n_bits
     n_compared, alike = _alike(codes, n_bits)
@@ -74,6 +123,8 @@ def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, 
         least = 0.1 if collection.kind == "texts" else 0.0
         sample = np.ascontiguousarray(codes[positions])
         options: dict[str, Any] = {"n_words": _WORDS, "min_share": least}
+        from fewbits.analysis.names import propose_names
+
         names = propose_names(texts, sample, n_bits, **options).bits
     bits = []
     for bit, share in enumerate((count_ones(codes, n_bits) / len(codes)).tolist()):
@@ -97,19 +148,10 @@ def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, 
     }
 
 
-def with_names(use: Mapping[str, Any], names: Mapping[int, Sides]) -> dict[str, Any]:
-    """Return `use_of_bits` with the names that people gave, and without words."""
-    bits = [
-        {**entry, "names": list(names.get(entry["bit"], (None, None)))}
-        for entry in use["bits"]
-    ]
-    for entry in bits:
-        del entry["words"]
-    return {**use, "bits": bits}
-
-
 def _alike(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]:
     """Return how many codes bits were compared on, and the others alike to each."""
+    from fewbits.analysis.bits import distinct_bits
+
     n = affordable(_COMPARED, n_bits, _USUAL, 2)
     if n < min(_FEWEST, len(codes)) and n_bits > _USUAL:
         return 0, {}
@@ -140,7 +182,7 @@ def _words(
     return rows
 
 
-def _name(words: Sequence[Word]) -> str:
+def _name(words: "Sequence[Word]") -> str:
     """Return a name of a side; empty where its words do not say what the side is.
 
     A word may be significant of a side, and yet be met on few of its items or on nearly
@@ -155,59 +197,53 @@ def _name(words: Sequence[Word]) -> str:
 
 # Meaning.
 
+#: Items whose scores are compared: kept vectors are cheap, a backbone is not.
+_SCORED = {"vectors": 50_000, "texts": 10_000, "images": 500}
+_CODES = 50_000  # looked at where there are no scores
+_MOST_EXAMPLES = 100
+_CLASSES = 8  # at each end
 
-class BitExamples(NamedTuple):
-    """Items that show the sides of all bits best, of `n_items` that were looked at.
 
-    `by` is what tells: scores of kept "vectors", or of "texts" or "images" that are
-    read again; or "codes" alone, which have no `extremes`, items of the largest scores.
+def bit_examples(collection: Collection) -> "tuple[str, int, Extremes | None]":
+    """Return the items of a sample that show the sides of all bits best.
+
+    First what tells it: scores of kept "vectors", or of "texts" or "images" that are
+    read again; or "codes" alone, by which no item is extreme. Then how many items were
+    looked at, and those of the largest scores of each bit.
     """
+    from fewbits.collection.pages import bit_scores
 
-    by: str
-    n_items: int
-    extremes: Extremes | None
-
-
-def bit_examples(collection: Collection) -> BitExamples:
-    """Return the items with the largest scores of each bit, of a sample."""
     check_filled(collection)
     has_vectors = collection.vector_dtype is not None
     by = "vectors" if has_vectors or collection.kind == "codes" else collection.kind
     try:
         scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))
     except FewbitsError:  # nothing to score, or not with what is installed here
-        return BitExamples("codes", min(len(collection), _CODES), None)
-    return BitExamples(by, len(scores.positions), scores.extremes(_MOST_EXAMPLES))
+        return "codes", min(len(collection), _CODES), None
+    return by, len(scores.positions), scores.extremes(_MOST_EXAMPLES)
 
 
 def meaning_of_bit(
     collection: Collection,
     bit: int,
-    examples: BitExamples,
+    extremes: "Extremes | None",
     *,
     k: int = 8,
     label: str | None = None,
 ) -> dict[str, Any]:
     """Show what one bit means, by `k` examples of each side, and classes by a column.
 
-    Returns
-    -------
-    dict
-        ``bit``, ``by`` and ``n_items`` of the `BitExamples`; ``zeros`` and ``ones``,
-        best first: ``id``, ``columns``, and ``score`` where there are scores, else
-        ``distance``, the bits in which the code differs from the majority of its side.
-        ``classes``, with ``class``, ``n`` items and the ``share`` of these that have a
-        1, in its order, only the ends of a long list; None without `label`. And
-        ``n_classes``.
+    Examples have a ``score``, or where no item is extreme the ``distance`` of their
+    code from the majority of its side. Of a long list of classes, in the order of their
+    share of ones, only the ends are shown.
     """
-    check_bit(bit, collection.encoder.n_bits)
     sides, classes, n_classes = [], None, 0
     for value in (0, 1):
-        if examples.extremes is None:
+        if extremes is None:
             name = "distance"
             positions, numbers = _typical(collection, bit, value, k)
         else:
-            name, side = "score", examples.extremes[value]
+            name, side = "score", extremes[value]
             positions, scores = side.rows[bit], side.scores[bit]
             # An item of the other side may be extreme where this one has few.
             codes = collection.codes[np.maximum(positions, 0)]
@@ -223,9 +259,6 @@ def meaning_of_bit(
         if n_classes > 2 * _CLASSES:
             classes = classes[:_CLASSES] + classes[-_CLASSES:]
     return {
-        "bit": bit,
-        "by": examples.by,
-        "n_items": examples.n_items,
         "zeros": sides[0],
         "ones": sides[1],
         "classes": classes,
@@ -274,6 +307,9 @@ def _classes(collection: Collection, bit: int, label: str) -> list[dict[str, Any
 
 # Names, in a file in the folder of the collection.
 
+_LONGEST_NAME = 200
+_NAMING = Lock()
+
 
 def names_path(folder: str | Path, collection: Collection) -> Path:
     """Return the file with the names of the bits of an encoder.
@@ -295,7 +331,7 @@ def names_of_bits(
     return {bit: sides for bit, sides in read_names(path).items() if bit < n_bits}
 
 
-def name_bit(
+def save_names(
     folder: str | Path,
     collection: Collection,
     bit: int,

@@ -1,0 +1,345 @@
+"""A page about the bits of a collection that needs nothing but a browser."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
+from fewbits.analysis.maps import CodeMap
+from fewbits.analysis.names import Names, Proposals
+from fewbits.report._figures import Pictures, histogram, map_section
+from fewbits.report.html import (
+    Html,
+    element,
+    join,
+    soft,
+    summary,
+    table,
+    text,
+    write_document,
+)
+
+_BINS = 20
+_OTHERS = 8  # bits that are listed in a cell
+_PLACEHOLDER = 40  # characters in the place of an image
+_PROFILE_BITS = 5  # of a class
+
+
+@dataclass(frozen=True, eq=False)
+class BitsPage:
+    """What the bits of n items mean, and how well they are used.
+
+    `fewbits.collection.pages.write_attributes` makes it.
+
+    Attributes
+    ----------
+    report : BitReport
+    extremes : Extremes
+    ranking : BitRanking
+    bits : dict of int to list of int
+        Those that are shown, in this order, each with bits that say the same, see
+        `distinct_bits`.
+    items : sequence of length n
+        Texts; or images, of which only the rows in `extremes` are read.
+    ids : sequence of length n
+    are_images : bool
+    captions : sequence of str of length n or None
+        Shown instead of images that cannot be read.
+    proposals : Proposals or None
+    names : dict of int to pair of str
+        Of the sides of bits, see `name_bits`.
+    maps : sequence of CodeMap
+        Images are drawn at their places as far as they fit.
+    classes : sequence of str of length n or None
+        The most frequent ones have colours on the maps.
+    profiles : sequence of ClassProfile
+    notes : sequence of str
+        Further sentences to print below those of the report.
+    """
+
+    report: BitReport
+    extremes: Extremes
+    ranking: BitRanking
+    bits: dict[int, list[int]]
+    items: Sequence[Any]
+    ids: Sequence[Any]
+    are_images: bool
+    captions: Sequence[str] | None
+    proposals: Proposals | None
+    names: dict[int, Names]
+    maps: Sequence[CodeMap]
+    classes: Sequence[str] | None
+    profiles: Sequence[ClassProfile]
+    notes: Sequence[str]
+
+    def write(self, path: str | Path) -> None:
+        """Write the page: one file, in light or dark as the reader prefers."""
+        pictures = self._pictures
+        words = self.captions if self.are_images else self.items
+        drawings = map_section(self.maps, words, pictures, self.classes)
+        sections = [self._section(bit) for bit in self.bits]
+        # Only now is it known which images could be read.
+        unread = [] if pictures is None else pictures.notes()
+        n_bits, shown = self.report.n_bits, self.bits
+        lead = f"{self.report.n_codes:,} items, {n_bits} bits each"
+        if len(shown) < n_bits:
+            lead += f"; {len(shown)} of them are shown"
+            if n_alike := sum(map(len, shown.values())):
+                verb = "goes" if n_alike == 1 else "go"
+                lead += f", {n_alike} of the others {verb} with these"
+        ranking = self.ranking
+        what = "the bit itself" if ranking.information is None else "the class"
+        legend = (
+            "Ones: share of the items in which the bit is 1; entropy in bits. "
+            "Stability: probability that a bit stays as it is when normal noise of "
+            f"{ranking.noise:g} standard deviations is added to its scores; any bit "
+            "whose scores are normal around 0 has "
+            f"{ranking.usual_stability:.1%}, whatever it means. Reliable information: "
+            f"information of the noisy bit about {what}, in bits; the best bits have "
+            "the most of it."
+        )
+        write_document(
+            path,
+            "What the bits mean",
+            lead,
+            _report_section(self.report, [*self.notes, *unread]),
+            drawings,
+            element("h2", "Bits at a glance"),
+            soft(legend),
+            self._overview(),
+            self._profile_table(),
+            element("h2", "Bit by bit"),
+            soft(self._legend()),
+            *sections,
+        )
+
+    @cached_property
+    def _pictures(self) -> Pictures | None:
+        return Pictures(self.items) if self.are_images else None
+
+    def _overview(self) -> Html:
+        """Return a table with one row per bit, each a link to its section."""
+        any_alike = any(self.bits.values())
+        columns: list[str] = [
+            element("th", name, scope="col", class_="number")
+            for name in self._metrics(0)
+        ]
+        last = ["says the same"] if any_alike else []
+        rows = []
+        for bit in self.bits:
+            row: list[str] = [element("a", str(bit), href=f"#bit-{bit}")]
+            tested = self.proposals is not None and bit in self.proposals.bits
+            why = "no significant word" if tested else "no name"
+            for name in self.names.get(bit, ("", "")):
+                row.append(text(name) if name else element("span", "–", title=why))
+            for value in self._metrics(bit).values():
+                row.append(element("td", value, class_="number"))
+            if any_alike:
+                others = [str(other) for other in self.bits[bit]]
+                more = len(others) - _OTHERS
+                rest = [f"and {more} more"] if more > 0 else []
+                row.append(", ".join([*others[:_OTHERS], *rest]))
+            rows.append(row)
+        header = ["bit", "0", "1", *columns, *last]
+        return table(header, rows, "Bits at a glance")
+
+    def _metrics(self, bit: int) -> dict[str, str]:
+        ranking = self.ranking
+        metrics = {
+            "ones": f"{self.report.balance[bit]:.1%}",
+            "entropy": f"{self.report.entropy[bit]:.2f}",
+            "stability": f"{ranking.stability[bit]:.1%}",
+        }
+        if ranking.information is not None:
+            metrics["information"] = f"{ranking.information[bit]:.3f}"
+        reliable = f"{ranking.reliable_information[bit]:.3f}"
+        return {**metrics, "reliable information": reliable}
+
+    def _profile_table(self) -> Html:
+        """Return a table with a row per class: its most telling bits, their shares."""
+        if not self.profiles:
+            return Html("")
+        rows = []
+        for profile in self.profiles:
+            bits = []
+            for bit in profile.order[:_PROFILE_BITS].tolist():
+                if not profile.z[bit]:
+                    continue
+                side = int(profile.z[bit] > 0)
+                inside, outside = profile.inside[bit], profile.outside[bit]
+                if not side:
+                    inside, outside = 1 - inside, 1 - outside
+                link = element("a", str(bit), href=f"#bit-{bit}")
+                words = [link if bit in self.bits else str(bit), f" = {side}"]
+                if name := self.names.get(bit, ("", ""))[side]:
+                    words += [" ", text(name)]
+                bits.append(element("li", *words, f" ({inside:.0%} / {outside:.0%})"))
+            n_items = element("td", f"{profile.n_inside:,}", class_="number")
+            rows.append([text(profile.label), n_items, element("ul", *bits)])
+        last = "its bits, and the share of items inside and outside"
+        label = "What sets classes apart"
+        return join(
+            [element("h2", label), table(["class", "items", last], rows, label)]
+        )
+
+    def _legend(self) -> str:
+        sentences = [
+            "On each side the items with the most extreme scores.",
+            "Hover over an item to see its id; 'fewbits like COLLECTION --good-ids "
+            "ID' finds more like it.",
+        ]
+        if any(self.bits.values()):
+            sentences.append(
+                "Bits listed with a shown one mostly have its values, or the "
+                "opposite ones: an absolute correlation above 0.5."
+            )
+        if (proposals := self.proposals) is None:
+            return " ".join(sentences)
+        sentences.append(
+            f"Words: share of the items on this side against the other side; two-sided "
+            f"p of the log-odds ratio, times {proposals.n_words:,} words and "
+            f"{len(proposals.bits):,} bits, at most {proposals.significance:g}. They "
+            "describe all the items of a side, not only the extreme ones."
+        )
+        if proposals.min_share:
+            sentences.append(
+                f"Words that less than {proposals.min_share:.0%} of the items of a "
+                "side carry are left out."
+            )
+        if proposals.n_groups is None:
+            sentences.append(
+                "Items count as independent: that a word belongs to a side is shown "
+                "for classes such as these, not for others."
+            )
+        else:
+            sentences.append(
+                "Classes count, not items: that a word belongs to a side is shown for "
+                f"other classes, too, of which these {proposals.n_groups:,} are a "
+                "sample."
+            )
+        return " ".join(sentences)
+
+    # One bit: both sides, each with its name, items and words.
+
+    def _section(self, bit: int) -> Html:
+        metrics = [f"{name} {value}" for name, value in self._metrics(bit).items()]
+        others = ", ".join(str(other) for other in self.bits[bit])
+        return element(
+            "section",
+            element("h3", f"Bit {bit}", id=f"bit-{bit}"),
+            soft(", ".join(metrics)),
+            soft(f"like bit {bit}: {others}") if others else "",
+            element("div", *(self._side(bit, side) for side in (0, 1)), class_="sides"),
+            class_="card",
+        )
+
+    def _side(self, bit: int, side: int) -> Html:
+        name = self.names.get(bit, ("", ""))[side]
+        heading = element(
+            "p", f"{side} ", element("span", text(name), class_="name") if name else ""
+        )
+        kind = "pictures" if self.are_images else "texts"
+        return element(
+            "div",
+            heading,
+            element("ol", *self._side_items(bit, side), class_=kind),
+            self._evidence(bit, side),
+            class_=f"side {('zero', 'one')[side]}",
+        )
+
+    def _side_items(self, bit: int, side: int) -> Iterator[Html]:
+        rows, scores = self.extremes[side].rows[bit], self.extremes[side].scores[bit]
+        for row, score in zip(rows.tolist(), scores, strict=True):
+            if row < 0:
+                return
+            title = f"id {self.ids[row]}, score {score:.3g}"
+            if self._pictures is None:
+                yield element("li", text(self.items[row]), title=title)
+                continue
+            caption = f"id {self.ids[row]}"
+            if self.captions is not None:
+                caption = str(self.captions[row])
+                title = f"{caption}, {title}"
+            if (thumbnail := self._pictures.get(row)) is None:
+                words = text(caption, _PLACEHOLDER)
+                absent = element("span", words, class_="absent soft")
+                yield element("li", absent, title=f"{title}; the image cannot be read")
+                continue
+            source, tiny = thumbnail
+            size = "tiny" if tiny else "photo"
+            yield element(
+                "li", element("img", src=source, alt=caption, title=title, class_=size)
+            )
+
+    def _evidence(self, bit: int, side: int) -> Html:
+        """Return the words that speak for the proposed name."""
+        if self.proposals is None or bit not in self.proposals.bits:
+            return Html("")
+        words = self.proposals.bits[bit][side]
+        if not words:
+            rare = "frequent " if self.proposals.min_share else ""
+            return element(
+                "p", f"no {rare}word is significant here", class_="words soft"
+            )
+        shown = []
+        for word in words:
+            p_value = "< 1e-16" if word.p_value < 1e-16 else f"= {word.p_value:.1g}"
+            metrics = (
+                f" {_share(word.share)} against {_share(word.other_share)}, "
+                f"z = {word.z:.1f}, p {p_value} "
+            )
+            shown.append(element("span", element("b", text(word.word)), metrics))
+        return element("p", *shown, class_="words soft")
+
+
+def _report_section(report: BitReport, notes: Sequence[str]) -> Html:
+    """Return the whole report, with `notes` below its warnings."""
+    metrics = {
+        "items": f"{report.n_codes:,}",
+        "bits": f"{report.n_bits:,}",
+        "effective bits": f"{report.effective_bits:.1f}",
+        "mean entropy of a bit": f"{report.entropy.mean():.3f}",
+        "different codes": f"{report.n_distinct:,}",
+        "mean |correlation|": _decimal(report.mean_correlation),
+        "largest |correlation|": _decimal(report.largest_correlation),
+    }
+    if report.separation is not None:
+        metrics["separation of classes"] = _decimal(report.separation)
+    series = {"all pairs": report.distances}
+    if report.within is not None and report.between is not None:
+        series = {"within classes": report.within, "between": report.between}
+    series = {name: counted for name, counted in series.items() if counted.n_pairs}
+    distances = soft("There is no pair of items to compare.")
+    if series:
+        middle, last = report.n_bits // 2, report.n_bits
+        means = ", ".join(f"{name} {part.mean:.1f}" for name, part in series.items())
+        distances = histogram(
+            "Hamming distance",
+            {name: counted.shares for name, counted in series.items()},
+            {0.5: "0", middle + 0.5: str(middle), last + 0.5: f"{last}"},
+            f"mean distance {means}",
+        )
+    counts: NDArray[np.int64] = np.histogram(report.balance, _BINS, (0, 1))[0]
+    balance = histogram(
+        "Bits by their share of ones",
+        {"bits": counts / report.n_bits},
+        {0: "0%", _BINS / 2: "50%", _BINS: "100%"},
+        f"from {report.balance.min():.0%} to {report.balance.max():.0%}",
+    )
+    cards = (element("div", chart, class_="card") for chart in (distances, balance))
+    charts = element("div", *cards, class_="charts")
+    warnings = [*report.warnings, *map(text, notes)]
+    return summary("The code", warnings, metrics, charts)
+
+
+def _decimal(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.2f}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.0%}" if value >= 0.1 or not value else f"{value:.2%}"
