@@ -78,9 +78,7 @@ def build(
     device: opt.Device = None,
     overwrite: Annotated[
         bool,
-        Option(
-            "--overwrite", help="Replace what COLLECTION holds, its encoder included."
-        ),
+        Option("--overwrite", help="Replace what COLLECTION holds, its encoder too."),
     ] = False,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,

@@ -128,10 +128,7 @@ def delete(
     ] = None,
     column: Annotated[
         str | None,
-        Option(
-            help="Column of the table --input. Default: the one that the ids of the "
-            "collection are from."
-        ),
+        Option(help="Column of the table --input. Default: that of the ids."),
     ] = None,
     filter: Annotated[
         str | None,

@@ -47,9 +47,7 @@ def classify(
     linear: Annotated[
         bool,
         Option(
-            "--linear",
-            help="With --label: use linear SVMs on bits, learnt from the collection, "
-            "instead of k-NN.",
+            "--linear", help="With --label: by linear SVMs on bits instead of k-NN."
         ),
     ] = False,
     decoder: Annotated[
@@ -64,16 +62,10 @@ def classify(
     ] = None,
     radius: Annotated[
         int | None,
-        Option(
-            help="Maximum Hamming distance to a class code, for --decoder bounded. "
-            "Default: 1."
-        ),
+        Option(help="Most bits from a class code, for --decoder bounded. Default: 1."),
     ] = None,
     max_queries: Annotated[
-        int | None,
-        Option(
-            help="Maximum number of guesses, for --decoder orbgrand. Default: 1000."
-        ),
+        int | None, Option(help="Most guesses, for --decoder orbgrand. Default: 1000.")
     ] = None,
     order: Annotated[
         str | None,

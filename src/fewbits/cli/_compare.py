@@ -43,24 +43,17 @@ def compare(
     max_bytes: Annotated[
         int | None,
         Option(
-            "--bytes",
-            help="Choose within so many bytes an item, stored vectors included.",
+            "--bytes", help="Choose within so many bytes an item, with stored vectors."
         ),
     ] = None,
     latency: Annotated[
         float | None,
-        Option(
-            help="Choose within so many milliseconds of processor time, from a vector "
-            "to its answer."
-        ),
+        Option(help="Choose within so many milliseconds of processor time a query."),
     ] = None,
     k: opt.Neighbours = 10,
     shortlist: Annotated[
         int | None,
-        Option(
-            help="Items that are re-ranked. Default: 100, or a tenth of fewer than "
-            "1,000 items."
-        ),
+        Option(help="Items that are re-ranked. Default: 100, at most a tenth."),
     ] = None,
     n_fit: Annotated[
         int | None,

@@ -23,8 +23,7 @@ def duplicates(
         Option(
             "--radius",
             "-r",
-            help="Bits in which the codes of duplicates may differ; 0 finds items of "
-            "the same code.",
+            help="Bits in which the codes of duplicates may differ, from 0 on.",
         ),
     ],
     max_vector_distance: Annotated[
@@ -37,11 +36,7 @@ def duplicates(
     filter: opt.Filter = None,
     allowed: opt.Allowed = None,
     pairs: Annotated[
-        bool,
-        Option(
-            "--pairs",
-            help="Print pairs in place of groups, in the order of the collection.",
-        ),
+        bool, Option("--pairs", help="Print pairs, in the order of the collection.")
     ] = False,
     at: opt.At = None,
     as_json: opt.JsonLines = False,

@@ -137,7 +137,7 @@ def reencode(
         Option(
             "--output",
             "-o",
-            help="Folder for a new collection; COLLECTION is left unchanged.",
+            help="Folder for a new collection; COLLECTION stays as it is.",
         ),
     ] = None,
     as_json: opt.Json = False,

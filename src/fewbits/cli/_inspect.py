@@ -30,9 +30,7 @@ def inspect(
     ] = None,
     taxonomy: Annotated[
         Path | None,
-        Option(
-            help="Write a page (.html) about the class codes and the tree they form."
-        ),
+        Option(help="Write a page (.html) on the class codes and their tree."),
     ] = None,
     tree: Annotated[
         Path | None,
@@ -45,8 +43,7 @@ def inspect(
     bound: Annotated[
         bool,
         Option(
-            "--bound",
-            help="Print the distances between and within the classes of --label.",
+            "--bound", help="Print distances between and within the classes of --label."
         ),
     ] = False,
     label: Annotated[

@@ -42,9 +42,7 @@ def recall(
     ] = None,
     n_queries: Annotated[
         int | None,
-        Option(
-            help="How many queries are drawn. Default: all of --input, or 1,000 items."
-        ),
+        Option(help="Queries to draw. Default: all of --input, or 1,000 items."),
     ] = None,
     shortlist: Annotated[
         int | None, Option(help="Codes that are ranked again. Default: as in search.")
@@ -123,10 +121,7 @@ def evaluate(
     skip_blank: opt.SkipBlank = False,
     query_label: Annotated[
         str | None,
-        Option(
-            help="Labels of the queries, if they differ from --label: another "
-            "column, or another file."
-        ),
+        Option(help="Labels of the queries, where not --label: a column or a file."),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:

@@ -47,58 +47,45 @@ _COLUMN = (
     "it for vectors with one component per column. Default: "
 )
 Column = Annotated[
-    list[str] | None, Option("--column", help=_COLUMN + "the only one that can be it.")
+    list[str] | None, Option(help=_COLUMN + "the only one that can be it.")
 ]
 RowColumn = Annotated[
-    list[str] | None,
-    Option("--column", help=_COLUMN + "the one that COLLECTION was built with."),
+    list[str] | None, Option(help=_COLUMN + "the one that COLLECTION was built with.")
 ]
-Images = Annotated[
-    str | None, Option("--images", help="Column of a table with paths of images.")
-]
+Images = Annotated[str | None, Option(help="Column of a table with paths of images.")]
 Codes = Annotated[
-    str | None, Option("--codes", help="Column or array with codes that exist already.")
+    str | None, Option(help="Column or array with codes that exist already.")
 ]
 Label = Annotated[
     str | None,
     Option(
-        "--label",
         help="Column or array with the labels; for a .npy or .txt file, another such "
-        "file. Images have the names of their subfolders.",
+        "file. Images have the names of their subfolders."
     ),
 ]
 Id = Annotated[
     str | None,
     Option(
-        "--id",
         help="Column of a table with unique ids: whole numbers or texts; for a .npy or "
         ".txt file, another such file with an id per item. Default: the column that "
-        "the collection has, or paths of images, or row numbers.",
+        "the collection has, or paths of images, or row numbers."
     ),
 ]
 IgnoredId = Annotated[
-    str | None, Option("--id", help="Column of a table with the ids; not a feature.")
+    str | None, Option(help="Column of a table with the ids; not a feature.")
 ]
 Columns = Annotated[
     list[str] | None,
-    Option(
-        "--columns",
-        help="Column of a table to keep with the items; may be repeated. Default: all.",
-    ),
+    Option(help="Column of a table to keep; may be repeated. Default: all."),
 ]
 Normalize = Annotated[
     bool,
     Option(
-        "--normalize",
-        help="Bring vectors, those of queries too, to length 1: nearness by angle "
-        "(cosine).",
+        "--normalize", help="Bring all vectors to length 1: nearness by angle (cosine)."
     ),
 ]
 SkipBlank = Annotated[
-    bool,
-    Option(
-        "--skip-blank", help="Leave out rows whose text or label is blank or missing."
-    ),
+    bool, Option("--skip-blank", help="Leave out rows whose text or label is blank.")
 ]
 SkipUnreadable = Annotated[
     bool, Option("--skip-unreadable", help="Leave out images that are damaged.")
@@ -106,7 +93,6 @@ SkipUnreadable = Annotated[
 Timeout = Annotated[
     float | None,
     Option(
-        "--timeout",
         min=0,
         help="Seconds to wait while another process writes to COLLECTION. Default: as "
         "long as it takes.",
@@ -124,46 +110,30 @@ Ids = Annotated[
     Option("--ids", "--id", help="Id of an item of the collection; may be repeated."),
 ]
 QueryCodes = Annotated[
-    list[str] | None,
-    Option(
-        "--codes",
-        help="Code in hexadecimal digits, in place of the item; may be repeated.",
-    ),
+    list[str] | None, Option(help="Code in hexadecimal digits; may be repeated.")
 ]
 QueryVectors = Annotated[
-    str | None,
-    Option(
-        "--vectors",
-        help="File of features, as the backbone makes them, in place of the items.",
-    ),
+    str | None, Option(help="File of features, as the backbone makes them.")
 ]
 At = Annotated[
-    str | None,
-    Option(
-        help="Version to read: its number, or its name (see 'fewbits tag'). Default: "
-        "the newest."
-    ),
+    str | None, Option(help="Version to read, by number or name. Default: the newest.")
 ]
 Neighbours = Annotated[int, Option("--k", "-k", help="Neighbours per query.")]
 Filter = Annotated[
     str | None,
     Option(
-        "--filter",
         help="Look only at items that meet an SQL-like condition, such as "
-        '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
+        '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.'
     ),
 ]
 Allowed = Annotated[
-    list[str] | None,
-    Option("--allowed", help="Id of an item that may be found; may be repeated."),
+    list[str] | None, Option(help="Id of an item that may be found; may be repeated.")
 ]
 HitColumns = Annotated[
     list[str] | None,
-    Option(
-        "--columns", help="Column that results have; may be repeated. Default: all."
-    ),
+    Option(help="Column of the results; may be repeated. Default: all."),
 ]
-Seed = Annotated[int, Option("--random-state", help="Seed of what is drawn.")]
+Seed = Annotated[int, Option(help="Seed of what is drawn.")]
 
 # Learning.
 
@@ -200,19 +170,14 @@ Backbone = Annotated[
 GroupColumn = Annotated[
     str | None,
     Option(
-        "--groups",
         help="Column of a table that is the same for copies of one item, such as "
         "frames of a video, which 'classify --max-false-reject-rate' must know. For "
-        "deep methods.",
+        "deep methods."
     ),
 ]
 Sample = Annotated[
     int | None,
-    Option(
-        "--sample",
-        help="Learn from this many random rows. Tens of thousands are enough for most "
-        "methods.",
-    ),
+    Option(help="Learn from so many random rows; tens of thousands are enough."),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -233,14 +198,11 @@ KernelMap = Annotated[
 CodebookPath = Annotated[
     Path | None,
     Option(
-        "--codebook",
         help="Class codes for llc: a collection with codes of the same classes, or a "
-        ".json tree of the classes (see 'fewbits inspect --tree') to make codes from.",
+        ".json tree of the classes (see 'fewbits inspect --tree') to make codes from."
     ),
 ]
-RandomState = Annotated[
-    int | None, Option("--random-state", help="Random seed. Default: 0.")
-]
+RandomState = Annotated[int | None, Option(help="Random seed. Default: 0.")]
 Checkpoint = Annotated[
     Path | None,
     Option(

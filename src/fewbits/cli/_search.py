@@ -29,18 +29,12 @@ def search(
     k: Annotated[
         int | None,
         Option(
-            "--k",
-            "-k",
-            help="Results per query. Default: 10, or with --radius all there are.",
+            "--k", "-k", help="Results per query. Default: 10, or all within --radius."
         ),
     ] = None,
     radius: Annotated[
         int | None,
-        Option(
-            "--radius",
-            "-r",
-            help="Only items within this Hamming distance of the query.",
-        ),
+        Option("--radius", "-r", help="Only items within this Hamming distance."),
     ] = None,
     ids: opt.Ids = None,
     codes: opt.QueryCodes = None,

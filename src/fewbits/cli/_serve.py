@@ -12,10 +12,7 @@ from fewbits.cli import _options as opt
 def serve(
     collection: opt.CollectionPath,
     host: Annotated[
-        str,
-        Option(
-            help="Address to listen on. Addresses other than loopback need a token."
-        ),
+        str, Option(help="Address to listen on. Others than loopback need a token.")
     ] = "127.0.0.1",
     port: Annotated[int, Option(help="Port to listen on.", min=0, max=65535)] = 8000,
     writable: Annotated[
