@@ -1,7 +1,6 @@
 """``fewbits classify``."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -141,10 +140,8 @@ def classify(
         max_false_accept_rate=max_false_accept_rate,
         top=top,
     )
-    rows = [
-        {"item": name, **record}
-        for name, record in zip(names, answer.to_list(), strict=True)
-    ]
+    records = zip(names, answer.to_list(), strict=True)
+    rows = [{"item": name, **record} for name, record in records]
     if as_json:
         shared = {} if answer.expected is None else {"expected": answer.expected}
         print_json(*({**row, **shared} for row in rows))
@@ -166,11 +163,7 @@ def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
 
     options = {key: value for key, value in parameters.items() if value is not None}
     for key in options:
-        takers = [
-            taker
-            for taker, kind in DECODERS.items()
-            if key in {field.name for field in fields(kind)}
-        ]
+        takers = [x for x, kind in DECODERS.items() if key in kind.__dataclass_fields__]
         if name not in takers:
             option = f"--{key.replace('_', '-')}"
             raise ArgumentError(f"{option} needs --decoder {' or '.join(takers)}")
@@ -182,18 +175,16 @@ def _notes(
 ) -> Iterator[str]:
     """Yield notes on the items that are accepted as one of the classes."""
     if expected := answer.expected:
-        rejected = expected["false_reject_rate"]
+        rejected, share = expected["false_reject_rate"], expected["false_accept_rate"]
         yield f"{rejected:.2g} of known items are expected to be rejected"
-        share, interval = (
-            expected["false_accept_rate"],
-            expected["false_accept_interval"],
-        )
+        if share is None:
+            yield "too few classes to predict which share of unknown items is accepted"
+            return
+        low, high = expected["false_accept_interval"]
         yield (
-            "too few classes to predict which share of unknown items is accepted"
-            if share is None
-            else f"{share:.2g} of items of new classes are expected to be accepted (95 "
-            f"% interval {interval[0]:.2g} to {interval[1]:.2g}), if these differ "
-            "from known classes as those do from each other"
+            f"{share:.2g} of items of new classes are expected to be accepted (95 % "
+            f"interval {low:.2g} to {high:.2g}), if these differ from known classes as "
+            "those do from each other"
         )
     elif decoder is not None and decoder.max_distance is not None:
         from fewbits.ood import acceptance_region

@@ -296,10 +296,7 @@ def read_vectors(path: str) -> Any:
 def typed_items(
     collection: "Collection", typed: Sequence[str], by_id: str = "--ids"
 ) -> list[Any]:
-    """Return items from the command line: texts, or paths of images.
-
-    `by_id` is the option that takes ids: a text that is one gets a note.
-    """
+    """Return typed texts, or paths of images; a note names the option for an id."""
     from fewbits.collection import tools
 
     def is_id(text: str) -> bool:
@@ -355,10 +352,7 @@ def check_output(
     what: str,
     is_one: Callable[[Path], bool] = lambda _: True,
 ) -> None:
-    """Refuse a file that cannot be written, or one of another kind.
-
-    An existing file is replaced if `is_one` returns True for it.
-    """
+    """Refuse a file that cannot be written, or that is not to be replaced."""
     folder = output.absolute().parent
     if not folder.is_dir():
         raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
@@ -382,15 +376,7 @@ def check_unused(options: Mapping[str, Any], needed: str) -> None:
 
 
 def command_line(*words: Any, **options: Any) -> str:
-    """Return a command to run next, called as this one was.
-
-    Options that are None or False are left out; True stands for a flag.
-
-    Examples
-    --------
-    >>> command_line("build", "my c", "t.csv", **{"--column": "text", "--label": None})
-    "fewbits build 'my c' t.csv --column text"
-    """
+    """Return a command to run next, called as this one was; True stands for a flag."""
     called, program = Path(sys.argv[0]), ["fewbits"]
     if called.parts[-2:] == ("fewbits", "__main__.py"):
         program = ["python", "-m", "fewbits"]
@@ -410,10 +396,7 @@ def command_line(*words: Any, **options: Any) -> str:
 def on_device(
     device: str | None, methods: Sequence[str]
 ) -> AbstractContextManager[None]:
-    """Return a context that sets the device of torch, if any of the methods uses it.
-
-    No methods means all of them; unknown methods are refused elsewhere.
-    """
+    """Return a context that sets the device of torch, if one of the methods uses it."""
     from fewbits import learners
     from fewbits.training import DEVICE_METHODS, METHODS
 

@@ -32,10 +32,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069
 
 
 def print_json(*values: Any) -> None:
-    """Print JSON documents, each on its line, in the encoding of the output.
-
-    Many at once take far less time than one by one.
-    """
+    """Print JSON documents, each on its line, in the encoding of the output."""
     from fewbits._json import to_json  # imports NumPy, which --help does without
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -58,10 +55,7 @@ def print_answer(as_json: bool, facts: dict[str, Any], text: str) -> None:
 def print_table(
     title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> None:
-    """Print records: a table on a terminal, else tab-separated values.
-
-    If COLUMNS is set, always print a table of that width.
-    """
+    """Print a table on a terminal, or where COLUMNS is set; else values with tabs."""
     names = [clean(name) for name in header]
     cells = [[clean(str(cell)) for cell in row] for row in rows]
     if not _is_table():
@@ -174,13 +168,7 @@ def say(text: str) -> None:
 
 
 def clean(text: str) -> str:
-    r"""Return text on one line, without tabs or control characters.
-
-    Examples
-    --------
-    >>> clean("two\nlines\tof " + chr(27) + "[31mred")
-    'two lines of \\x1b[31mred'
-    """
+    """Return text on one line, without tabs; control characters are escaped."""
     if text.isprintable():
         return text
     line = " ".join(text.splitlines()).replace("\t", " ")
@@ -194,19 +182,11 @@ def clean(text: str) -> str:
 def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[..., None]]:
     """Show a bar on standard error while ``update(done, total, note="")`` is called.
 
-    Without a terminal, print a line once a minute. For steps of varying duration the
-    remaining time cannot be estimated: without `foretell`, show the elapsed time and
-    as much of the note as there is room for.
+    Without a terminal, print a line once a minute. Steps of varying duration do not
+    foretell the remaining time: show the elapsed time, and what of the note has room.
     """
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
     from rich.table import Column
 
     console = Console(stderr=True)
@@ -223,16 +203,16 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
         yield tell
         return
     columns = [
-        TextColumn("{task.description}"),
-        BarColumn(40 if foretell else 10),
-        MofNCompleteColumn(),
-        TimeRemainingColumn() if foretell else TimeElapsedColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(40 if foretell else 10),
+        bars.MofNCompleteColumn(),
+        bars.TimeRemainingColumn() if foretell else bars.TimeElapsedColumn(),
     ]
     if not foretell:
         rest = Column(ratio=1, no_wrap=True)
-        note = TextColumn("{task.fields[note]}", markup=False, table_column=rest)
+        note = bars.TextColumn("{task.fields[note]}", markup=False, table_column=rest)
         columns.append(note)
-    with Progress(
+    with bars.Progress(
         *columns, console=console, transient=True, expand=not foretell
     ) as bar:
         task = bar.add_task(label, total=None, note="")
