@@ -82,8 +82,6 @@ class _Commands(Mapping[str, Any]):
     """The commands by name; the module of one is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in COMMANDS:
-            raise KeyError(name)
         return _command(name)
 
     def __iter__(self) -> Iterator[str]:

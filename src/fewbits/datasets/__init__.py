@@ -21,8 +21,6 @@ __all__ = [
     "ImageItem",
     "available",
     "download",
-    "export",
-    "hold_out",
     "load",
     "load_caltech101",
     "load_cifar10",

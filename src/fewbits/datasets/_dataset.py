@@ -127,28 +127,7 @@ class ArrayImages(Sequence[ImageItem]):
 
 
 def export(data: Dataset, path: str | Path) -> int:
-    """Write the items and labels of a data set to a file.
-
-    Parameters
-    ----------
-    data : Dataset
-        Of texts or vectors.
-    path : str or Path
-        A .csv file for texts, with columns ``id`` and ``text`` and one for each kind
-        of labels; for vectors a .npz file with an array ``vector`` and one for each
-        kind of labels, or a .npy file of the vectors alone. It is replaced when it
-        exists.
-
-    Returns
-    -------
-    int
-        Items that were written; of those that a source lists twice, the first.
-
-    Raises
-    ------
-    ArgumentError
-        When the data set holds images, or the file ends in something else.
-    """
+    """Write items and labels to a file, of items that are there twice the first."""
     path = Path(path)
     if data.kind not in _ENDINGS:
         raise ArgumentError(
@@ -185,29 +164,7 @@ def export(data: Dataset, path: str | Path) -> int:
 
 
 def hold_out(data: Dataset) -> tuple[Dataset, Dataset]:
-    """Split off a tenth of the items, 1,000 at most, as queries.
-
-    Parameters
-    ----------
-    data : Dataset
-
-    Returns
-    -------
-    rest, queries : Dataset
-        Both keep the order of the items; neither has splits.
-
-    Raises
-    ------
-    ArgumentError
-        When there are fewer than ten items.
-
-    Examples
-    --------
-    >>> from fewbits import datasets
-    >>> rest, queries = datasets.hold_out(datasets.load("digits"))
-    >>> len(rest), len(queries)
-    (1618, 179)
-    """
+    """Return the items but a tenth, 1,000 at most, and these as queries."""
     n_queries = min(_QUERIES, len(data) // 10)
     if not n_queries:
         raise ArgumentError(f"{len(data)} items are too few to hold out a tenth")
