@@ -30,6 +30,7 @@ from fewbits.learners.deep import (
     TrainingConfig,
 )
 from fewbits.learners.deep.losses import LOSSES, LossContext, Targets
+from research.common.losses import CauchyControl
 
 N, D, CLASSES, BATCH = 2900, 1280, 100, 64
 LENGTHS = (16, 32, 64)
@@ -50,7 +51,7 @@ CONTROLS: dict[str, Control] = {
     "posterior": PosteriorControl(),
     "only posterior": PosteriorControl(mode="replace"),
     "only BCE": CentreControl(mode="replace"),
-    "only Cauchy": CentreControl(mode="replace", likelihood="cauchy"),
+    "only Cauchy": CauchyControl(mode="replace"),
 }
 
 

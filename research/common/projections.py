@@ -3,10 +3,12 @@
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fewbits.encoders import MLPEncoder
 from fewbits.learners import (
     BRE,
     CBE,
@@ -144,10 +146,28 @@ METHODS: dict[str, Make] = {
     ),
 }
 
-#: Other encoders of `NeighbourCodes`, and the lengths at which they are measured.
-FORMS: dict[str, dict[str, Any]] = {
-    "NeighbourCodes, 10% of the weights": {"density": 0.1},
-    "NeighbourCodes, a hidden layer": {"n_hidden": 512},
+
+class HiddenLayer:
+    """An encoder with a hidden layer of 512 and random weights, to be timed."""
+
+    def __init__(self, n_bits: int) -> None:
+        self.n_bits = n_bits
+
+    def fit(self, X: Any) -> "HiddenLayer":
+        """Draw the weights."""
+        rng, sizes = np.random.default_rng(0), (X.shape[1], 512, self.n_bits)
+        weights = [rng.normal(size=size) for size in pairwise(sizes)]
+        biases = [np.zeros(size) for size in sizes[1:]]
+        self.encoder_ = MLPEncoder(weights, biases, zero_bit=1)
+        return self
+
+
+#: Other forms of maps, and the lengths at which their encoders are timed.
+FORMS: dict[str, Callable[[int], Any]] = {
+    "NeighbourCodes, 10% of the weights": partial(
+        SparseProjections, n_iter=1, random_state=0
+    ),
+    "NeighbourCodes, a hidden layer": HiddenLayer,
 }
 FORMS_AT = (64, 256)
 

@@ -44,7 +44,7 @@ def test_batches_reach_nearly_what_passes_reach(n_bits):
 
 @pytest.mark.parametrize("batch_size", [0, 2.5, "many"])
 def test_batch_size_is_a_number_of_rows(batch_size):
-    with pytest.raises(ArgumentError, match="batch_size must be an integer"):
+    with pytest.raises(ArgumentError, match="batch_size must be"):
         ITQ(8, batch_size=batch_size).fit(X)
 
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 
 @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 def test_sklearn_contract():
-    learner = DBC(n_bits=12, codes="category", b_step="simultaneous", random_state=0)
+    learner = DBC(n_bits=12, codes="category", random_state=0)
     check_estimator(learner, on_skip=None)
 
 
@@ -82,12 +82,9 @@ class TestMachines:
 
 
 @every_rule
-@pytest.mark.parametrize("balanced", [True, False])
-def test_objective_never_rises(codes, balanced):
+def test_objective_never_rises(codes):
     X, y = blobs((40, 3, 1, 25, 25))
-    dbc = made(
-        DBC, 24, codes=codes, balance_bits=balanced, gamma=0.1, random_state=0
-    ).fit(X, y)
+    dbc = made(DBC, 24, codes=codes, gamma=0.1, random_state=0).fit(X, y)
     assert (np.diff(dbc.objective_) <= 1e-12).all()
     assert dbc.n_iter_ == len(dbc.objective_) == 10
 
@@ -155,7 +152,6 @@ def test_units_do_not_matter():
 
 
 @every_rule
-@pytest.mark.parametrize("b_step", ["sequential", "simultaneous"])
 @pytest.mark.parametrize(
     ("X", "y"),
     [
@@ -168,8 +164,8 @@ def test_units_do_not_matter():
     ids=["single", "few", "line", "equal means", "unbalanced"],
 )
 @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
-def test_odd_data(X, y, codes, b_step):
-    dbc = DBC(9, codes=codes, b_step=b_step, n_iter=3, random_state=0).fit(X, y)
+def test_odd_data(X, y, codes):
+    dbc = DBC(9, codes=codes, n_iter=3, random_state=0).fit(X, y)
     assert dbc.encode(X).shape == (len(X), 2)
     assert np.isfinite(dbc.objective_).all()
     assert set(dbc.classes_) == set(y)
@@ -179,7 +175,6 @@ def test_one_example_per_class_gets_codes_of_its_own():
     X = np.random.default_rng(0).normal(size=(12, 30))
     dbc = DBC(16, random_state=0).fit(X, np.arange(12))
     assert len(np.unique(dbc.encode(X), axis=0)) == 12
-    assert dbc.within_class_entropy_ == 0
 
 
 def test_seed_matters_only_where_something_is_random():
@@ -187,18 +182,6 @@ def test_seed_matters_only_where_something_is_random():
     seeds = 0, 1
     assert len({fingerprint(X, y, n_bits=8, random_state=s) for s in seeds}) == 1
     assert len({fingerprint(X, y, n_bits=14, random_state=s) for s in seeds}) == 2
-    random = {fingerprint(X, y, n_bits=8, init="random", random_state=s) for s in seeds}
-    assert len(random) == 2
-
-
-def test_entropy_is_that_of_whole_codes_given_the_class():
-    X, y = blobs((5, 12, 20), spread=2)
-    dbc = DBC(6, random_state=0).fit(X, y)
-    codes, total = dbc.encode(X)[:, 0], 0.0
-    for c in range(3):
-        p = np.bincount(codes[y == c]) / np.sum(y == c)
-        total -= np.sum(y == c) * (p[p > 0] * np.log2(p[p > 0])).sum()
-    assert dbc.within_class_entropy_ == pytest.approx(total / len(y))
 
 
 def test_evidence_against_the_class_makes_codes_of_images():
@@ -211,14 +194,6 @@ def test_evidence_against_the_class_makes_codes_of_images():
     ]
     assert entropies[0][-1] < 0.01
     assert entropies[1][-1] > 0.1
-
-
-def test_constant_bits_are_counted_and_warned_about():
-    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) < 5
-    with pytest.warns(UserWarning, match=r"^4 of 4 bits are constant") as caught:
-        dbc = DBC(4, codes="category", balance_bits=False).fit(X, y)
-    assert dbc.n_dead_bits_ == 4
-    assert caught[0].filename == __file__
 
 
 def test_no_iterations_predict_the_principal_components():
@@ -253,17 +228,15 @@ def test_interrupt_keeps_what_was_reached():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_bits": 0}, "n_bits must be an integer"),
-        ({"gamma": 0}, "gamma must be a number above 0"),
-        ({"lambda1": -1}, "lambda1 must be a number above 0"),
+        ({"n_bits": 0}, "n_bits must be"),
+        ({"gamma": 0}, "gamma must be"),
+        ({"lambda1": -1}, "lambda1 must be"),
         ({"lambda1": 1e40}, r"at most 1e\+20 times weights\.gamma, got 1e\+40 and 1"),
         ({"gamma": 1e-300}, r"times weights\.gamma, got 1 and 1e-300"),
-        ({"lambda2": np.nan}, "lambda2 must be a number at least 0"),
-        ({"codes": "both"}, "codes must be one of 'image', 'category'"),
-        ({"b_step": 3}, "b_step must be one of 'sequential', 'simultaneous'"),
-        ({"init": None}, "init must be one of 'pca', 'random'"),
-        ({"n_iter": -1}, "n_iter must be an integer"),
-        ({"tol": -0.1}, "tol must be a number"),
+        ({"lambda2": np.nan}, "lambda2 must be"),
+        ({"codes": "both"}, "codes must be"),
+        ({"n_iter": -1}, "n_iter must be"),
+        ({"tol": -0.1}, "tol must be"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -329,8 +302,10 @@ def test_d3_more_bits_are_better():
 def test_bits_that_are_the_same_are_counted_and_warned_about():
     X, y = blobs()
     n_classes = len(np.unique(y))
-    with pytest.warns(UserWarning, match=r"^only \d+ of 64 bits are different"):
+    with pytest.warns(UserWarning, match="of 64 bits are different") as caught:
         dbc = DBC(64, random_state=0).fit(X, y)
     bits = dbc.transform(X).T
     either_way = {min(row.tobytes(), (1 - row).tobytes()) for row in bits}
-    assert dbc.n_different_bits_ == len(either_way) < 2 ** (n_classes - 1)
+    assert len(either_way) < 2 ** (n_classes - 1)
+    told = f"only {len(either_way)} of 64 bits are different"
+    assert any(str(each.message).startswith(told) for each in caught)

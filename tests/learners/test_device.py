@@ -53,8 +53,6 @@ neighbours = pytest.mark.parametrize(
     [
         NeighbourCodes(8),
         NeighbourCodes(40, nested_bits=(8,)),
-        NeighbourCodes(16, density=0.3),
-        NeighbourCodes(16, n_hidden=32),
         FastNeighbourCodes(16),
         FastNeighbourCodes(80),
         FastNeighbourCodes(16, block_size=1, n_rounds=3),
@@ -162,8 +160,7 @@ def stop_after_two(done, n_iter, objective):
 @pytest.mark.parametrize(
     "learner",
     [
-        NeighbourCodes(16, density=0.3),
-        NeighbourCodes(16, n_hidden=32),
+        NeighbourCodes(16),
         FastNeighbourCodes(16),
     ],
     ids=repr,

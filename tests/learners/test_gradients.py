@@ -23,7 +23,6 @@ from fewbits.learners._neighbour_training import (
     Batch,
     Frame,
     LinearMap,
-    NetworkMap,
     divergence,
     neighbour_probabilities,
     precisions,
@@ -66,16 +65,10 @@ def neighbour_map(kind):
     rng = np.random.RandomState(0)
     if kind == "rounds of blocks":
         return BlockHadamardMap(5, 4, 2, 16, rng)
-    if kind == "rounds of signs":
-        return BlockHadamardMap(5, 36, 3, 1, rng)
-    network = NetworkMap(W[:2], c, np.float32([0.5, 2]), (5, 7), rng)
-    network.outer += normal(7, 4, seed=1)
-    return network
+    return BlockHadamardMap(5, 36, 3, 1, rng)
 
 
-@pytest.mark.parametrize(
-    "kind", ["plane", "network", "rounds of blocks", "rounds of signs"]
-)
+@pytest.mark.parametrize("kind", ["plane", "rounds of blocks", "rounds of signs"])
 class TestNeighbourMaps:
     def test_gradients_are_those_of_the_scores(self, kind):
         map_, V = neighbour_map(kind), normal(9, 5, seed=2)

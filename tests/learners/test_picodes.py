@@ -114,8 +114,8 @@ def test_a_class_with_one_example_and_more_bits_than_examples():
         ({"C": -1}, [0, 1, 2] * 4, "C must be"),
         ({"init": "best"}, [0, 1, 2] * 4, "init must be"),
         ({"n_components": 0}, [0, 1, 2] * 4, "n_components must be"),
-        ({"line_search": "False"}, [0, 1, 2] * 4, "line_search must be True or False"),
-        ({"line_search": None}, [0, 1, 2] * 4, "line_search must be True or False"),
+        ({"line_search": "False"}, [0, 1, 2] * 4, "line_search must be"),
+        ({"line_search": None}, [0, 1, 2] * 4, "line_search must be"),
         ({}, None, "requires y"),
         ({}, [1] * 12, "at least 2 classes"),
         ({}, np.eye(3)[[0, 1, 2] * 4] + np.eye(3)[0] > 0, "one class for each row"),
@@ -131,9 +131,8 @@ def test_mistakes(parameters, y, message):
 def test_bits_that_are_the_same_are_counted_and_warned_about():
     y = np.arange(60) % 3
     X = (y + 0.1 * np.random.default_rng(0).normal(size=60))[:, None]
-    with pytest.warns(UserWarning, match=r"^only \d of 8 bits are different.*; take f"):
+    with pytest.warns(UserWarning, match=r"^only [1-4] of 8 bits are"):
         picodes = PiCoDes(8, random_state=0).fit(X, y)
-    assert picodes.n_different_bits_ <= 4
     assert picodes.n_dead_bits_ == 0
 
 

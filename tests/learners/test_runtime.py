@@ -279,7 +279,7 @@ def test_limits_within_each_other():
 
 @pytest.mark.parametrize("n", [0, -1, 1.5, None, True])
 def test_limits_that_are_none(n):
-    told = "the limit of threads must be an integer, 1 or more, got"
+    told = "the limit of threads must be"
     with pytest.raises(ArgumentError, match=told), thread_limit(n):
         pass
     assert current_runtime() == NO_BLOCK

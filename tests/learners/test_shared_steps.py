@@ -24,10 +24,9 @@ def test_fits_are_those_without_sharing(n_bits):
         for seed in (0, 1)
     ]
     learners += [
-        NeighbourCodes(n_bits, n_iter=2, random_state=0, **form)
-        for form in ({}, {"density": 0.5}, {"n_hidden": 4})
+        kind(n_bits, n_iter=2, random_state=0)
+        for kind in (NeighbourCodes, FastNeighbourCodes)
     ]
-    learners.append(FastNeighbourCodes(n_bits, n_iter=2, random_state=0))
     alone = [learner.fit(X).encoder_.fingerprint for learner in learners]
     with shared_steps() as shared:
         together = [learner.fit(X).encoder_.fingerprint for learner in learners]
@@ -38,11 +37,9 @@ def test_fits_are_those_without_sharing(n_bits):
 # Whether a short training ends with such a bit is a matter of rounding.
 @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 def test_neighbours_are_looked_for_once_in_each_frame():
-    forms: tuple[dict, ...] = ({}, {"n_hidden": 4}, {"density": 0.5})
     with shared_steps() as shared:
         for n_bits in (8, 16):
-            for form in forms:
-                NeighbourCodes(n_bits, n_iter=1, random_state=0, **form).fit(X)
+            NeighbourCodes(n_bits, n_iter=1, random_state=0).fit(X)
             FastNeighbourCodes(n_bits, n_iter=1, random_state=0).fit(X)
     assert sum(name[0] == "neighbours" for name in shared._steps) == 2
 

@@ -58,13 +58,14 @@ def threshold_by_the_book(M, m):
 @pytest.mark.parametrize(("solver", "n_inner"), [("one-step", 1), ("iterative", 5)])
 @pytest.mark.parametrize("beta", [0.3, 1.0])
 def test_equals_the_algorithm_of_the_paper(n_bits, solver, n_inner, beta):
-    X = data()
+    X = data() - data().mean(axis=0)
+    # Dense scores of a mean square of 1: as the method scales them.
+    X *= np.sqrt(len(X) * n_bits / scatter_of(X)[:n_bits].sum())
     sp = fit(
         X,
         n_bits,
         density=0.5,
         beta=beta,
-        normalize=False,
         n_iter=8,
         kind=solver,
         solver__n_iter=n_inner,
@@ -78,35 +79,10 @@ def test_equals_the_algorithm_of_the_paper(n_bits, solver, n_inner, beta):
     assert np.mean(sp.transform(X) != bits) < 1e-3
 
 
-def test_normalize_is_a_change_of_units():
-    X = data()
-    k = scatter_of(X)[:5].sum()
-    unit = np.sqrt(len(X) * 5 / k)
-    normalized = fit(X, 5, density=0.5)
-    by_hand = fit((X - X.mean(axis=0)) * unit, 5, density=0.5, normalize=False)
-    np.testing.assert_allclose(normalized.objective_, by_hand.objective_, rtol=1e-4)
-
-
 def test_units_do_not_matter():
     X = data()
     first, second = (fit(X * unit, 8, density=0.5) for unit in (1, 2.0**10))
     np.testing.assert_array_equal(first.transform(X), second.transform(X * 2.0**10))
-
-
-@pytest.mark.parametrize("n_bits", [3, 12, 20])
-@pytest.mark.parametrize("step", ["frobenius", "spectral"])
-def test_objective_never_rises_when_the_sparse_step_starts_from_the_previous(
-    n_bits, step
-):
-    objective = fit(
-        data(),
-        n_bits,
-        density=0.3,
-        kind="iterative",
-        start="previous",
-        step=step,
-    ).objective_
-    assert np.all(np.diff(objective) <= 1e-10 * objective[:-1])
 
 
 @pytest.mark.parametrize("n_bits", [3, 12, 20])
@@ -157,11 +133,6 @@ def test_number_of_weights_is_exact(density, count):
     assert kind is LinearEncoder or len(encoder.values) == count
 
 
-def test_number_of_weights_by_count():
-    assert len(fit(data(), 20, n_nonzero=101, n_iter=2).encoder_.values) == 101
-    assert isinstance(fit(data(), 20, n_nonzero=240).encoder_, LinearEncoder)
-
-
 def test_constant_features_get_no_weights():
     X = data(d=13)
     X[:, 4] = 0.1
@@ -171,7 +142,7 @@ def test_constant_features_get_no_weights():
 
 def test_dead_bits_are_counted_and_told():
     with pytest.warns(UserWarning, match=r"^1[0-9] of 20 bits are constant") as caught:
-        sp = fit(data(), 20, n_nonzero=9, n_iter=2)
+        sp = fit(data(), 20, density=9 / 240, n_iter=2)
     assert caught[0].filename == __file__
     bits = sp.transform(data())
     constant = bits.all(axis=0) | ~bits.any(axis=0)

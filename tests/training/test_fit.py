@@ -220,7 +220,7 @@ def test_settings_of_a_loss_and_a_control():
     quick = {**settings, "training.max_epochs": 1, "checkpoint": None}
     collection = fewbits.fit(vectors(), learner="dch", bits=16, parameters=quick)
     assert settings.items() <= collection.facts.parameters.items()
-    with pytest.raises(ArgumentError, match="gamma must be a number above 0, got 0"):
+    with pytest.raises(ArgumentError, match="gamma must be"):
         fewbits.fit(vectors(), learner="dch", parameters={"loss.gamma": 0})
 
 

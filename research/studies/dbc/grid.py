@@ -154,11 +154,23 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
     if method in (CONTROL, *DECIDING):
         found["nearest"] = knn_accuracy(*sides).per_class_mean
     if isinstance(learner, DBC):
-        found["entropy"] = learner.within_class_entropy_
+        found["entropy"] = within_class_entropy(sides[0], problem.y)
         found["objective"] = learner.objective_.tolist()
         terms = learner.objective_terms_
         found["terms"] = {k: [float(v[0]), float(v[-1])] for k, v in terms.items()}
     return found
+
+
+def within_class_entropy(codes: NDArray[np.uint8], labels: NDArray[Any]) -> float:
+    """Return the entropy of codes, given their class, in bits.
+
+    0 when each class has one code, at most the logarithm of its size.
+    """
+    entropy = 0.0
+    for label in np.unique(labels):
+        counts = np.unique(codes[labels == label], axis=0, return_counts=True)[1]
+        entropy += float((counts * np.log2(counts.sum() / counts)).sum())
+    return entropy / len(labels)
 
 
 def nearest_metrics(problem: Problem, learner: Learner) -> Metrics:

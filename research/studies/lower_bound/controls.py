@@ -36,7 +36,7 @@ from research.core.compare import Effect
 from research.core.record import Metrics, Settings, store_of
 from research.core.runner import Task, task
 from research.core.table import decimal, markdown
-from research.studies.lower_bound.nets import VARIANTS, unseen
+from research.studies.lower_bound.nets import loss_of, unseen
 from research.studies.lower_bound.views import (
     DrawnToOtherView,
     LearnsOtherView,
@@ -215,9 +215,7 @@ def learner(settings: Settings, **training: Any) -> DeepHash:
     kind = TwoViews if name in VIEWS else DeepHash
     return kind(
         settings["bits"],
-        loss=LOSSES["csq" if method == ALONE else method](
-            **VARIANTS.get(method, {}).get(variant, {})
-        ),
+        loss=loss_of("csq" if method == ALONE else method, variant),
         control=control,
         network=NetworkConfig(**HIDDEN),
         training=TrainingConfig(**{**usual, "eval_every": 0, **training}),

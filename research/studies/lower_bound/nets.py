@@ -23,7 +23,7 @@ from fewbits.learners.deep import (
     TrainingConfig,
 )
 from fewbits.learners.deep._trainer import smooth
-from fewbits.learners.deep.losses import LOSSES
+from fewbits.learners.deep.losses import LOSSES, Loss
 from research.common.choices import (
     CHOSEN_BITS,
     CHOSEN_SEED,
@@ -39,6 +39,12 @@ from research.common.choices import (
     halves,
     mean_unseen,
     measured,
+)
+from research.common.losses import (
+    CauchyControl,
+    ClampedDBDH,
+    FrozenPosterior,
+    PublicDCH,
 )
 from research.common.problems import Problem, choice_problem
 from research.core.record import Metrics, store_of
@@ -62,6 +68,7 @@ _NONE, _LAST, _LESS = {"memory": 0}, {"memory": 5000}, {"alpha": 0.1}
 _SCORES, _ITSELF = {"bounded": False}, {"with_itself": True}
 #: Of DBDH, also where similar pairs are rare.
 _PUBLISHED = {"alpha": 0.5, "weighted": False}
+CLAMPED = "clamped, memory"
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "hashnet": {
         **{"": _NONE, "memory": _LAST, "alpha .1": _LESS | _NONE},
@@ -70,7 +77,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "dbdh": {
         "": _PUBLISHED | _NONE,
         "memory": _PUBLISHED | _LAST,
-        "clamped, memory": {"discrete": False} | _PUBLISHED | _LAST,
+        CLAMPED: _PUBLISHED | _LAST,
     },
     "dch": {
         **{"": {}, "of scores": _SCORES, "with itself": _ITSELF},
@@ -83,8 +90,7 @@ CONTROLS: dict[str, Any] = {
     "": None,
     "D": PosteriorControl,
     "centres": CentreControl,
-    # Units that are left out at random would make another function of each step.
-    "frozen": partial(PosteriorControl, train_surrogate=False, dropout=0.0),
+    "frozen": FrozenPosterior,
 }
 #: Controls in place of a loss; AdamW makes nothing of the weight of a single term.
 _MORE = ("learnt", "semantic", "predictable")
@@ -95,7 +101,7 @@ ALONE: dict[str, Any] = {
     **{f"D alone, {c} centres": partial(PosteriorControl, centres=c) for c in _MORE},
     "centres alone": CentreControl,
     **{f"centres alone, {c}": partial(CentreControl, centres=c) for c in _MORE},
-    "centres alone, Cauchy": partial(CentreControl, likelihood="cauchy"),
+    "centres alone, Cauchy": CauchyControl,
 }
 #: Whose epochs are followed with three seeds, as those of every head of ours.
 FOLLOWED, N_FOLLOWED = (("D alone", ""), ("csq", "D"), ("hashnet", "D")), 3
@@ -139,12 +145,21 @@ class Net:
         usual = {"max_epochs": MAX_EPOCHS, "learning_rate": choice.rate}
         return DeepHash(
             self.bits,
-            loss=LOSSES[method](**VARIANTS.get(method, {}).get(choice.variant, {})),
+            loss=loss_of(method, choice.variant),
             control=control,
             network=network,
             training=TrainingConfig(**{**usual, "weight_decay": decay, **training}),
             random_state=seed,
         )
+
+
+def loss_of(method: str, variant: str) -> Loss:
+    """Return the variant of a loss."""
+    kind: Any = PublicDCH if method == "dch" else LOSSES[method]
+    if variant == CLAMPED:
+        kind = ClampedDBDH
+    loss: Loss = kind(**VARIANTS.get(method, {}).get(variant, {}))
+    return loss
 
 
 def choose(net: Net) -> Choice:

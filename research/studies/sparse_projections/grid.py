@@ -16,7 +16,6 @@ from fewbits.encoders import Encoder
 from fewbits.learners import (
     LSH,
     Learner,
-    NeighbourCodes,
     Thresholding,
 )
 from fewbits.learners.fitting import shared_steps
@@ -40,7 +39,6 @@ from research.common.ranking import (
     float_metrics,
     ranking_metrics,
 )
-from research.common.settings import configured
 from research.common.svm import svm_metrics
 from research.common.times import N_BATCH, encode_times, encoder_of
 from research.core.claims import with_settings
@@ -214,8 +212,8 @@ def timed(data: str, n_bits: int, d: int) -> dict[str, Learner]:
         found["PCAH"] = LSH(n_bits, random_state=0)
     if n_bits == d:
         found["threshold"] = Thresholding()
-    for method, options in FORMS.items() if n_bits in FORMS_AT else ():
-        found[method] = configured(NeighbourCodes, n_bits, random_state=0, **options)
+    for method, make in FORMS.items() if n_bits in FORMS_AT else ():
+        found[method] = make(n_bits)
     if data in TINY:
         return {name: found[name] for name in TINY_METHODS if name in found}
     return found

@@ -208,8 +208,17 @@ def tag(
         {"version": n, "names": sorted(name for name in tags if tags[name] == n)}
         for n in sorted({*col.versions(), *tags.values()})
     ]
+    times = {x: at.isoformat() for x, at in sorted(col.tag_times().items())}
     if as_json:
-        print_json({"collection": str(collection), "versions": versions})
+        facts = {"collection": str(collection), "versions": versions}
+        print_json({**facts, "since": times})
         return
-    rows = [[x["version"], ", ".join(x["names"]) or "-"] for x in versions]
-    print_table(str(collection), ["version", "names"], rows)
+    rows = [
+        [
+            x["version"],
+            ", ".join(x["names"]) or "-",
+            ", ".join(times.get(name, "-") for name in x["names"]),
+        ]
+        for x in versions
+    ]
+    print_table(str(collection), ["version", "names", "named at"], rows)

@@ -17,11 +17,14 @@ from fewbits._arrow import (
     is_text,
     no_column,
     typed_table,
+    with_index,
 )
+from fewbits._checks import check_count, whole_number
 from fewbits._features import SparseRows
 from fewbits._ids import id_column, new_ids
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
+from fewbits._warnings import warn_user
 from fewbits.codes import as_codes, prefix
 from fewbits.collection._folder import read_folder, settled
 from fewbits.collection._model import (
@@ -80,8 +83,7 @@ def read_rows(
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in.
 
-    Names that are not given are those that a collection has, its `model` and `rows`;
-    `schema` has the types of the columns there.
+    Names that are not given, and types, are those of `model`, `rows` and `schema`.
     """
     if types is not None and rows is not None:
         raise ArgumentError("types are those of the rows that are there")
@@ -98,6 +100,8 @@ def read_rows(
         "skip_unreadable": skip_unreadable,
     }
     data = as_frame(data)
+    if isinstance(data, Iterator):
+        raise ArgumentError(f"give a list of items, not a {type(data).__name__}")
     is_table = isinstance(data, str | Path | Input) or is_frame(data)
     if not is_codes and (is_table or skip_blank or model is None):
         names: tuple[str, ...] = ()
@@ -252,7 +256,9 @@ def _encoded(
         if not (is_sparse or is_of_schema):
             with unreadable_named(source):
                 features = model.features(features, progress=progress)
-        codes = model.encode(features, progress)
+        # A backbone has reported already, and takes nearly all of the time.
+        report = progress if model.backbone is None else None
+        codes = model.encoder.encode(features, progress=report)
         corrections = model.encoder.corrections(features, codes)
     return codes, table_of(
         codes,
@@ -275,6 +281,7 @@ def learn_model(
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    bits = None if bits is None else check_count(bits, "bits")
     if normalize:
         check_vectors_only(source.kind, source.source)
         source = replace(source, values=unit_rows(source.values))
@@ -418,6 +425,7 @@ def update_table(
     if isinstance(data, str | Path):
         texts = written_columns(schema) + [id] * rows.has_text_ids
         data = read_columns(data, texts)
+    data, _ = with_index(data)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None
     if not (is_table or has_ids) or is_table == isinstance(columns, Mapping):
@@ -443,6 +451,10 @@ def update_table(
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
+    for name in columns:
+        if name not in schema.names:
+            has = no_column("the collection", name, rows.columns)
+            warn_user(f"{has}: it gets one, null for all other items")
     keys = id_column(new_ids(ids), rows.has_text_ids)
     made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
     for name, column in made.items():
@@ -462,45 +474,16 @@ def written_columns(schema: Any) -> list[str]:
     return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
 
 
-def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """Return the schema after an update, and what changes a table of rows."""
+def typed_update(schema: Any, table: Any) -> tuple[Any, Any]:
+    """Return the schema after an update, and its table with columns of these types."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    keys = table[ID].combine_chunks()
-    schema, changed = typed_schema(schema, table), {}
+    schema, columns = typed_schema(schema, table), {ID: table[ID]}
     for name in table.column_names[1:]:
         if name not in schema.names:
             schema = schema.append(pa.field(name, table.schema.field(name).type))
-        changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
-
-    def change(rows: Any) -> Any:
-        places = pc.index_in(rows[ID].combine_chunks(), value_set=keys)
-        rows = retyped(rows, schema)
-        for at, name in enumerate(rows.column_names):
-            if name in changed:
-                new = changed[name].take(places)
-                new = pc.if_else(pc.is_valid(places), new, rows[name].combine_chunks())
-                rows = rows.set_column(at, name, new)
-        return rows
-
-    return schema, change
-
-
-def retyped(rows: Any, schema: Any) -> Any:
-    """Return rows with columns that they lack, or that are of nulls alone, as nulls."""
-    import pyarrow as pa
-
-    kinds = dict(zip(rows.column_names, rows.schema.types, strict=True))
-    kinds |= dict(zip(schema.names, schema.types, strict=True))
-    return pa.table(
-        {
-            name: rows[name]
-            if name in rows.column_names and rows[name].type == kind
-            else pa.nulls(len(rows), kind)
-            for name, kind in kinds.items()
-        }
-    )
+        columns[name] = cast_column(table[name], schema.field(name))
+    return schema, pa.table(columns)
 
 
 # What an encoder brings along, and what the columns of the first rows say.
@@ -537,7 +520,7 @@ def given_model(
                 f"{backbone!r}"
             )
         model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
-    return model if bits is None else model.prefix(bits)
+    return model if bits is None else model.prefix(whole_number(bits, "bits"))
 
 
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
@@ -549,5 +532,5 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option}), or make the collection anew with overwrite"
+                f"line {option}), or create it anew with overwrite=True"
             )

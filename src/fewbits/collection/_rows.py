@@ -54,25 +54,9 @@ class Rows:
     """Ids, codes, columns and perhaps vectors in the parts of one version of a store.
 
     Methods named ``..._at`` take rows, masks count positions, and `find`, `rows_of` and
-    `positions_of` lead from ids to rows and from rows to positions.
-
-    Parameters
-    ----------
-    store : Store
-    snapshot : Snapshot, default=None
-        Held as long as this object, so that no writer takes its files away; None for
-        the newest.
-    before : Rows, default=None
-        Of another version of the store: tables of parts that stay are not made again.
-
-    Attributes
-    ----------
-    columns : list of str
-        The user's.
-    code_bytes, n_features : int
-        Bytes of a code, and numbers of a kept vector, 0 without any.
-    vector_dtype : {"float16", "float32", "int8", None}
-        The dtype of kept vectors.
+    `positions_of` lead from ids to rows and from rows to positions. Its snapshot, the
+    newest for None, is held as long as this object, so that no writer takes its files
+    away. Tables of search are those of `before`, another version, for parts that stay.
     """
 
     def __init__(

@@ -186,6 +186,10 @@ class Index(ABC):
 
         Codes are marked first, and their memory is free once half a chunk is gone.
 
+        Parameters
+        ----------
+        ids : array-like of int
+
         Raises
         ------
         ArgumentError

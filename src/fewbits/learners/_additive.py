@@ -108,7 +108,7 @@ class AdditiveCodes(Learner):
 
     constraints: ClassVar = USUAL | {
         "whitening": [Interval(float, 0, 1), None],
-        "correction": [bool],
+        "correction": ["boolean"],
     }
     uses_device = True
 

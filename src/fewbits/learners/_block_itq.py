@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import BlockDiagonalEncoder
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
-from fewbits.learners._core._parameters import FROM_0, USUAL, Interval
+from fewbits.learners._core._parameters import FROM_0, USUAL, Interval, words
 from fewbits.learners._core._rows import Rows, working_dtype
 from fewbits.learners._linalg._orthogonal import polar, principal_axes, random_rotation
 
@@ -79,7 +79,7 @@ class BlockITQ(IterativeLearner):
 
     constraints: ClassVar = USUAL | {
         "n_blocks": [Interval(int, 1)],
-        "groups": ["correlated", "balanced"],
+        "groups": [words("correlated", "balanced")],
         "n_iter": FROM_0,
     }
     uses_device = True

@@ -18,7 +18,14 @@ from fewbits._unit_rows import unit_rows
 from fewbits.encoders import AnchorEncoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
-from fewbits.learners._core._parameters import FROM_0, POSITIVE, SHARE, USUAL, Interval
+from fewbits.learners._core._parameters import (
+    FROM_0,
+    POSITIVE,
+    SHARE,
+    USUAL,
+    Interval,
+    words,
+)
 from fewbits.learners._core._rows import SAME_ROWS, as_float32, column_means
 
 Float64Array = NDArray[np.float64]
@@ -108,7 +115,7 @@ class BRE(IterativeLearner):
     constraints: ClassVar = USUAL | {
         "n_train": [Interval(int, 2)],
         "n_anchors": [Interval(int, 1)],
-        "kernel": ["linear", "rbf"],
+        "kernel": [words("linear", "rbf")],
         "gamma": [*POSITIVE, None],
         "pair_share": SHARE,
         "n_iter": FROM_0,

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._core._base import Learner, n_different
+from fewbits.learners._core._base import Learner, warn_repeated_bits
 from fewbits.learners._core._labels import class_numbers
 from fewbits.learners._core._parameters import N_BITS, USUAL, Interval
 from fewbits.learners._core._rows import Rows
@@ -54,9 +54,6 @@ class Classemes(Learner):
         were trained on all rows.
     bit_classes_ : ndarray of shape (n_bits,)
         The class that each bit stands for.
-    n_different_bits_ : int
-        Bits of which none is another one, or its opposite, on the training rows; a
-        warning is given if they are half of more bits than classes, or fewer.
 
     Notes
     -----
@@ -128,9 +125,8 @@ class Classemes(Learner):
         labels = [numbers == k for k in range(K)]
         some = most_used(H[:, last:], labels, n_bits - last, drop=self.drop, seed=seed)
         columns = np.concatenate([np.arange(last), last + some])
-        # The machines of two classes are opposites, in every code.
-        advice = "take fewer bits" if n_bits > K else None
-        self.n_different_bits_ = n_different(H[:, columns], advice)
+        if n_bits > K:  # the machines of two classes are opposites, in every code
+            warn_repeated_bits(H[:, columns], "take fewer bits")
         self.bit_classes_ = self.classes_[columns % K]
         W = P @ A[columns].T
         return LinearEncoder(W, bias=a0[columns] - axes.mean @ W)

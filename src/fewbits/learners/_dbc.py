@@ -16,10 +16,17 @@ from fewbits._hyperplanes import hyperplanes
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import n_different
+from fewbits.learners._core._base import warn_repeated_bits
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._labels import class_numbers
-from fewbits.learners._core._parameters import FROM_0, POSITIVE, USUAL, Config, Interval
+from fewbits.learners._core._parameters import (
+    FROM_0,
+    POSITIVE,
+    USUAL,
+    Config,
+    Interval,
+    words,
+)
 from fewbits.learners._core._rows import Rows, as_float32, line_spans
 from fewbits.learners._linalg._orthogonal import principal_axes
 
@@ -81,9 +88,6 @@ class DBC(IterativeLearner):
     n_bits : int, default=64
     weights : DBCWeights or None, default=None
         Of the terms of the objective; None takes the defaults.
-    balance_bits : bool, default=True
-        Weight the ones and the zeros of each bit equally in the hinge loss, as the
-        released code does. False gives each row the same weight.
     class_weight : {'balanced', None}, default='balanced'
         Let all classes count alike in the pairs, however many rows they have. None
         counts rows, as in the paper, whose classes have the same size; a class with
@@ -91,13 +95,6 @@ class DBC(IterativeLearner):
     codes : {'image', 'category'}, default='image'
         Whether rows of one class may have different labels. Predicted bits of one class
         may differ in both.
-    b_step : {'sequential', 'simultaneous'}, default='sequential'
-        Choose the labels of one class after the other so that the objective cannot
-        rise, or flip all at once as the released code does. The latter oscillates, and
-        is here for comparison.
-    init : {'pca', 'random'}, default='pca'
-        Start from the signs of the principal components, or of random combinations of
-        them. Bits beyond the rank of the data are random in both.
     n_iter : int, default=10
         Number of alternations between labels and hyperplanes, usually more than it
         takes until no label changes. 0 keeps the hyperplanes that predict the start.
@@ -107,17 +104,11 @@ class DBC(IterativeLearner):
     encoder_ : LinearEncoder
     objective_ : ndarray of shape (n_iter_,)
         Eq. (1) in the units of the notes, a mean over the bits, after each iteration.
-        It never rises with ``b_step='sequential'``.
+        It never rises.
     objective_terms_ : dict of str to ndarray of shape (n_iter_,)
         Its terms without their weights: ``'intra'`` and ``'inter'``, shares of pairs
         whose labels differ, ``'regulariser'`` and ``'slack'``. Beside them
         ``'intra_predicted'`` and ``'inter_predicted'``, of bits instead of labels.
-    within_class_entropy_ : float
-        Entropy of the codes of the training rows, given their class, in bits: 0 when
-        each class has one code, at most the logarithm of its size.
-    n_different_bits_ : int
-        Bits of which none is another one, or its opposite, on the training rows; a
-        warning is given if they are half of the bits, or fewer.
     classes_ : ndarray of shape (n_classes,)
 
     Notes
@@ -128,8 +119,12 @@ class DBC(IterativeLearner):
     paper's units, the ``N_c / N`` of the released code where classes have the same
     size. ``lambda2`` is added, so that the objective is at least 0. Features are
     centred and scaled to a mean variance of 1. For rows of unit length the paper's
-    ``gamma = lambda1 = 1``, on a sum of slack, is n_features / N and 1. Nothing keeps
-    two bits from being the same but where they started.
+    ``gamma = lambda1 = 1``, on a sum of slack, is n_features / N and 1. Ones and zeros
+    of a bit weigh the same in the slack, as in the released code, which changes all
+    labels at once and oscillates; here one class comes after the other. Bits start from
+    the signs of principal components, beyond the rank of the data from random
+    combinations of them. Nothing else keeps two bits from being the same: a warning is
+    given where half of the bits, or more, repeat others.
 
     The rows are held in memory, in 16 bytes per feature. Neither the order of rows nor
     the names of classes change anything. A score of exactly 0 gives a 0.
@@ -154,18 +149,12 @@ class DBC(IterativeLearner):
 
     _: KW_ONLY
     weights: DBCWeights | None = None
-    balance_bits: bool = True
     class_weight: str | None = "balanced"
     codes: str = "image"
-    b_step: str = "sequential"
-    init: str = "pca"
     n_iter: int = 10
 
     constraints: ClassVar = USUAL | {
-        "balance_bits": [bool],
-        "codes": ["image", "category"],
-        "b_step": ["sequential", "simultaneous"],
-        "init": ["pca", "random"],
+        "codes": [words("image", "category")],
         "n_iter": FROM_0,
     }
     needs_labels = True
@@ -183,72 +172,43 @@ class DBC(IterativeLearner):
         categories = Categories(sizes, even=self.class_weight is not None)
         weights = self._config("weights", DBCWeights)
         gamma = X.shape[1] / len(X) if weights.gamma is None else weights.gamma
-        objective = Objective(
-            categories, gamma, weights.lambda1, weights.lambda2, self.balance_bits
-        )
-        labels = initial_labels(
-            Z,
-            categories,
-            self.n_bits,
-            check_random_state(self.random_state),
-            init=self.init,
-            by_image=self.codes == "image",
-        )
+        objective = Objective(categories, gamma, weights.lambda1, weights.lambda2)
+        rng, by_image = check_random_state(self.random_state), self.codes == "image"
+        labels = initial_labels(Z, categories, self.n_bits, rng, by_image=by_image)
         planes = train(Z, labels, objective)
         start = labels, planes, scores_of(Z, planes), np.empty((0, len(TERMS)))
-        states = partial(self._states, Z, objective)
+        states = partial(iterations, Z, objective, by_image)
         _, planes, scores, history = self._run(states, start, X, numbers)
-
         self.objective_terms_ = dict(zip(TERMS, history.T, strict=True))
-        bits = scores > 0
-        codes, entropy = np.packbits(bits, axis=1), 0.0
-        for rows in categories.slices:
-            counts = np.unique(codes[rows], axis=0, return_counts=True)[1]
-            entropy += float((counts * np.log2(counts.sum() / counts)).sum())
-        self.within_class_entropy_ = entropy / categories.n_rows
-        advice = "take fewer bits, or raise weights.lambda1"
-        self.n_different_bits_ = n_different(bits, advice)
+        warn_repeated_bits(scores > 0, "take fewer bits, or raise weights.lambda1")
         W = P @ planes[:-1]
         return LinearEncoder(W, bias=planes[-1] - axes.mean @ W)
 
-    def _states(
-        self, Z: Float64Array, objective: Objective, start: Arrays
-    ) -> Iterator[tuple[Arrays, float]]:
-        """Yield the states after the iterations of algorithm 1, with eq. (1)."""
-        labels, planes, scores, history = start
-        while True:
-            before = labels
-            labels = self._updated(labels, scores, objective)  # lines 4 and 5
-            # Line 6, for the bits whose labels changed; the better planes are kept.
-            changed = (labels != before).any(axis=0)
-            if changed.any():
-                trained = planes.copy()
-                trained[:, changed] = train(
-                    Z, labels[:, changed], objective, start=planes[:, changed]
-                )
-                old = objective.terms(labels, scores, norms_of(planes))
-                new = objective.terms(labels, scores_of(Z, trained), norms_of(trained))
-                worse = objective.value(new) > objective.value(old)
-                planes = np.where(worse, planes, trained)
-            scores = scores_of(Z, planes)  # line 7 takes their signs
-            terms = objective.terms(labels, scores, norms_of(planes))
-            value = float(objective.value(terms).mean())
-            history = np.vstack([history, [terms[name].mean() for name in TERMS]])
-            yield (labels, planes, scores, history), value
 
-    def _updated(
-        self, labels: Labels, scores: Float64Array, objective: Objective
-    ) -> Labels:
-        by_image = self.codes == "image"
-        if self.b_step == "sequential":
-            return improve(labels, scores, objective, by_image=by_image)
-        categories = objective.categories
-        flipped = simultaneous(scores > 0, categories, objective.lambda2)
-        if not by_image:  # the label of most rows of a class, 0 when there are as many
-            ones = 2 * categories.counts(flipped) > categories.sizes[:, None]
-            flipped = np.repeat(ones, categories.sizes, axis=0)
-        constant = flipped.all(axis=0) | ~flipped.any(axis=0)
-        return np.where(constant, labels, flipped)  # nothing to train them on
+def iterations(
+    Z: Float64Array, objective: Objective, by_image: bool, start: Arrays
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield the states after the iterations of algorithm 1, with eq. (1)."""
+    labels, planes, scores, history = start
+    while True:
+        before = labels
+        labels = improve(labels, scores, objective, by_image=by_image)  # lines 4 and 5
+        # Line 6, for the bits whose labels changed; the better planes are kept.
+        changed = (labels != before).any(axis=0)
+        if changed.any():
+            trained = planes.copy()
+            trained[:, changed] = train(
+                Z, labels[:, changed], objective, start=planes[:, changed]
+            )
+            old = objective.terms(labels, scores, norms_of(planes))
+            new = objective.terms(labels, scores_of(Z, trained), norms_of(trained))
+            worse = objective.value(new) > objective.value(old)
+            planes = np.where(worse, planes, trained)
+        scores = scores_of(Z, planes)  # line 7 takes their signs
+        terms = objective.terms(labels, scores, norms_of(planes))
+        value = float(objective.value(terms).mean())
+        history = np.vstack([history, [terms[name].mean() for name in TERMS]])
+        yield (labels, planes, scores, history), value
 
 
 def sort_by_class(
@@ -330,7 +290,6 @@ class Objective:
     gamma: float
     lambda1: float
     lambda2: float
-    balanced: bool
 
     @property
     def most_intra(self) -> float:
@@ -347,8 +306,7 @@ class Objective:
 
     def row_weight(self, n_alike: NDArray[Any]) -> Float64Array:
         """Return the share of one row in the slack, given how many have its label."""
-        n = 2 * np.maximum(n_alike, 1) if self.balanced else self.categories.n_rows
-        return np.asarray(1 / np.broadcast_to(n, np.shape(n_alike)))
+        return np.asarray(1 / (2 * np.maximum(n_alike, 1)))
 
     def slack(
         self, loss1: Float64Array, loss0: Float64Array, N1: NDArray[Any]
@@ -384,24 +342,18 @@ class Objective:
         return intra / self.most_intra, (N1 * N0 - intra) / self.most_inter
 
 
-#: Of the released code, which does them whether they help or not.
-_UPDATES = 10
-
-
 def initial_labels(
     Z: Float64Array,
     categories: Categories,
     n_bits: int,
     rng: RandomState,
     *,
-    init: str,
     by_image: bool,
 ) -> Labels:
     """Return the sides of planes through the mean, with both values in every column."""
     # They cut the principal components one after the other (lines 1 and 2 of algorithm
-    # 1); when there are fewer than bits, or with ``init='random'``, random combinations
-    # of them.
-    n_axes = 0 if init == "random" else min(n_bits, Z.shape[1])
+    # 1); when there are fewer than bits, random combinations of them.
+    n_axes = min(n_bits, Z.shape[1])
     mixed = Z @ rng.standard_normal((Z.shape[1], n_bits - n_axes))
     scores = np.hstack([Z[:, :n_axes], mixed])
     if not by_image:
@@ -411,25 +363,6 @@ def initial_labels(
     first = categories.slices[0]
     constant = labels.all(axis=0) | ~labels.any(axis=0)
     labels[first, constant] = ~labels[first, constant]
-    return labels
-
-
-def simultaneous(
-    labels: Labels, categories: Categories, lambda2: float, n_updates: int = _UPDATES
-) -> Labels:
-    """Flip every label at once that seems better flipped, as the released code does."""
-    # A label agrees with others of its class and disagrees with other classes. A 0
-    # flips where ``n1 > lambda (N1 - n1)``, a 1 where ``n0 > lambda (N0 - n0)``. Where
-    # both hold, the whole class changes sides, and back in the next update.
-    share = lambda2 * float(((categories.sizes / categories.n_rows) ** 2).sum())
-    sizes = categories.sizes[:, None]
-    for _ in range(n_updates):
-        n1 = categories.counts(labels)
-        n0, N1 = sizes - n1, n1.sum(axis=0)
-        N0 = categories.n_rows - N1
-        flip0 = np.repeat(n1 > share * (N1 - n1), categories.sizes, axis=0)
-        flip1 = np.repeat(n0 > share * (N0 - n0), categories.sizes, axis=0)
-        labels = labels ^ np.where(labels, flip1, flip0)
     return labels
 
 

@@ -76,8 +76,8 @@ class FastNeighbourCodes(NeighbourLearner):
     (diagonal matrices between transforms) and of butterfly factorisations (small
     blocks between permutations); what is new is what it is trained for. It starts as a
     random rotation. Where there are as many bits as features (padded to a power of 2),
-    or more, blocks of 16 are pulled back to rotations before every ten batches, as
-    `tightness` does for `NeighbourCodes`; shorter codes would lose by it.
+    or more, blocks of 16 are pulled back to rotations before every ten batches;
+    shorter codes would lose by it.
 
     A score of exactly 0 is encoded as 1. The rows that take part are held in float32.
 
@@ -148,7 +148,7 @@ class BlockHadamardMap(Map):
         # diagonals would be signs.
         self.tightness = _TIGHTNESS if n_bits >= self.size and width > 1 else 0.0
 
-    def prepare(self, progress: float) -> None:
+    def prepare(self) -> None:
         if self.tightness:
             squares = self.blocks @ self.blocks.swapaxes(-1, -2)
             self.blocks += self.tightness / 2 * (self.blocks - squares @ self.blocks)

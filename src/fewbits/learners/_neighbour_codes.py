@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 
 from fewbits._runtime import changed
 from fewbits._typing import Array, CodeArray
-from fewbits.codes import MAX_BITS, pack
+from fewbits.codes import pack
 from fewbits.encoders import Encoder, LinearEncoder
-from fewbits.errors import ArgumentError, DivergedError
+from fewbits.errors import DivergedError
 from fewbits.learners._core._device import current_backend
 from fewbits.learners._core._iterative import (
     Arrays,
@@ -26,13 +26,7 @@ from fewbits.learners._core._iterative import (
     interrupts_passed_on,
     warn_of_interrupt,
 )
-from fewbits.learners._core._parameters import (
-    SHARE,
-    USUAL,
-    Config,
-    Interval,
-    check_integers,
-)
+from fewbits.learners._core._parameters import USUAL, Config, Interval, check_integers
 from fewbits.learners._core._rows import ChosenRows, Readable
 from fewbits.learners._itq import InnerITQ
 from fewbits.learners._linalg._query_weights import (
@@ -45,12 +39,9 @@ from fewbits.learners._neighbour_training import (
     Frame,
     LinearMap,
     Map,
-    NetworkMap,
-    SparseLinearMap,
     Training,
     ValidationSplit,
     neighbour_graph,
-    plain_frame,
     principal_frame,
 )
 
@@ -93,7 +84,7 @@ class NeighbourTraining(Config):
         neighbours, by over a standard error, training is undone. Where fewer than 500
         are held out, training must be shown to find more. Of fewer than 1,000 rows 100
         are, a quarter at most; of fewer than 100 none, and the start is the result. 0
-        keeps what was trained. Sparse maps have no start to go back to.
+        keeps what was trained.
     """
 
     perplexity: float = 10.0
@@ -277,23 +268,10 @@ class NeighbourCodes(NeighbourLearner):
     Parameters
     ----------
     n_bits : int, default=64
-    density : float, default=1.0
-        Share of the weights that is not 0, for a sparse map. They are dropped in the
-        first half of the iterations, the smallest ones first.
-    n_hidden : int, default=0
-        Width of a hidden layer with ReLU, 2 to 65,536, for which the map must be dense.
-        Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
-        linear map.
-    tightness : float, default=0.3
-        Regularisation of a dense linear map, 0 to 0.5: before every ten batches its
-        weights take this share of a Newton-Schulz step towards a tight frame, in which
-        all singular values are equal, as in ITQ. That preserves the distances of all
-        rows, and with them what is gained for rows that come later and for re-ranking
-        by scores. Has no effect on sparse maps and hidden layers.
 
     Attributes
     ----------
-    encoder_ : LinearEncoder, SparseEncoder or MLPEncoder
+    encoder_ : LinearEncoder
 
     Notes
     -----
@@ -302,10 +280,11 @@ class NeighbourCodes(NeighbourLearner):
     ``sum_ij p_ij log(p_ij / q_ij)`` with ``p_ij`` proportional to ``exp(-beta_i |x_i -
     x_j|^2)`` and ``q_ij`` to ``exp(s h_i'h_j / b)``, the h being the signs of the
     scores. Gradients pass the signs straight through, with the derivative of tanh.
-    Batches hold rows that are near each other; the start is ITQ. A score of exactly 0
-    is encoded as 1.
+    Batches hold rows that are near each other; the start is ITQ. Before every ten
+    batches, weights go .3 of a Newton-Schulz step towards a tight frame, in which all
+    singular values are equal. A score of exactly 0 is encoded as 1.
 
-    From 1,000 rows on, a linear map gets a second one for queries, trained to rank
+    From 1,000 rows on, the map gets a second one for queries, trained to rank
     shortlists of 100 by their scores (`LinearEncoder.query_scores`), where that finds
     more neighbours of held-out rows.
 
@@ -321,40 +300,14 @@ class NeighbourCodes(NeighbourLearner):
     LinearEncoder(16 -> 8 bits)
     """
 
-    _: KW_ONLY
-    density: float = 1.0
-    n_hidden: int = 0
-    tightness: float = 0.3
-
-    constraints: ClassVar = USUAL | {
-        "density": SHARE,
-        "n_hidden": [Interval(int, 0, MAX_BITS)],
-        "tightness": [Interval(float, 0, 0.5)],
-    }
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.n_hidden == 1:
-            raise ArgumentError("n_hidden must be 0, or 2 or more, got 1")
-        if self.n_hidden and self.density < 1:
-            raise ArgumentError(
-                f"density={self.density:g} needs n_hidden=0, got {self.n_hidden}"
-            )
-
-    def _may_stop(self, objective: list[float]) -> bool:
-        # A sparse map learns until its weights are gone, and then for a while.
-        end = SparseLinearMap.END if self.density < 1 else 0
-        return super()._may_stop(objective[int(end * self.n_iter) :])
-
     def _frame(self, X: Readable) -> Frame:
-        return principal_frame(X) if self.density == 1 else plain_frame(X)
+        return principal_frame(X)
 
     def _encoder(
         self, trained: Map, frame: Frame, rows: Float32Array, rng: RandomState
     ) -> Encoder:
-        """Train the scores of queries, too, where the map is linear."""
-        if not isinstance(trained, LinearMap):
-            return trained.encoder(frame)
+        """Train the scores of queries, too."""
+        assert isinstance(trained, LinearMap)
         get = current_backend().get
         start = QueryWeights(get(trained.weights), get(trained.bias))
 
@@ -374,18 +327,10 @@ class NeighbourCodes(NeighbourLearner):
         few = split.rows[:_START_ROWS]
         if (few == few[0]).all():  # those that differ are rare
             few = np.concatenate([split.rows, split.held_out])
-        if self.n_hidden:
-            few = few[:, : min(self.n_hidden // 2, self.n_bits)]
         seed = rng.randint(2**31 - 1)
         itq = InnerITQ(self.n_bits, n_iter=_START_ITERATIONS, random_state=seed)
         with interrupts_passed_on(), changed(progress=None):
             encoder = itq.fit(few).encoder_
         assert isinstance(encoder, LinearEncoder)
         spread = np.maximum(encoder.project(few).std(axis=0), LEAST_SPREAD)
-        weights, bias = encoder.weights / spread, encoder.bias / spread
-        if self.n_hidden:
-            shape = split.rows.shape[1], self.n_hidden
-            return NetworkMap(weights, bias, few.std(axis=0), shape, rng)
-        if self.density < 1:
-            return SparseLinearMap(weights, bias, self.density)
-        return LinearMap(weights, bias, float(self.tightness))
+        return LinearMap(encoder.weights / spread, encoder.bias / spread)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import FeatureArray, IdArray
 from fewbits.codes import hamming_topk, pack, prefix
-from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
+from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import FeatureError
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.learners._core._device import (
@@ -58,10 +58,6 @@ class Frame(NamedTuple):
             start += len(block)
         return gathered
 
-    def weights(self, W: NDArray[Any]) -> NDArray[np.float64]:
-        turned = W.astype(np.float64) if self.axes is None else self.axes @ W
-        return turned * self.scale
-
 
 def principal_frame(X: Readable) -> Frame:
     """Return rows along the principal axes, where equal steps change scores alike."""
@@ -89,6 +85,10 @@ class Map(ABC):
     parameters: list[Matrix]  # changed in place by training
 
     @abstractmethod
+    def prepare(self) -> None:
+        """Regularise the parameters, before some batches."""
+
+    @abstractmethod
     def scores(self, V: Matrix) -> Matrix:
         """Return the scores of rows."""
 
@@ -100,37 +100,21 @@ class Map(ABC):
     def encoder(self, frame: Frame) -> Encoder:
         """Return the map of features."""
 
-    @property
-    def ready(self) -> bool:
-        """Return whether this may be the result of training."""
-        return True
-
-    @property
-    def arrays(self) -> list[Matrix]:
-        """All that training changes, in place."""
-        return [*self.parameters]
-
-    def prepare(self, progress: float) -> None:  # noqa: B027 - for those who need it
-        """Do what is done before batches; `progress` is 1 in the last iteration."""
-
-    def settle(self) -> None:  # noqa: B027
-        """Do what is done after a step."""
-
     def copies(self) -> list[Matrix]:
-        return [namespace(array).asarray(array, copy=True) for array in self.arrays]
+        return [namespace(each).asarray(each, copy=True) for each in self.parameters]
 
     def restore(self, copies: list[Matrix]) -> None:
-        for array, copy in zip(self.arrays, copies, strict=True):
-            array[...] = copy
+        for parameter, copy in zip(self.parameters, copies, strict=True):
+            parameter[...] = copy
 
 
-class PlaneMap(Map):
+_TIGHTNESS = 0.3  # share of a Newton-Schulz step towards a tight frame
+
+
+class LinearMap(Map):
     def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
-        self.weights, self.bias = (
-            current_backend().put(weights),
-            current_backend().put(bias),
-        )
-        self.parameters = [self.weights, self.bias]
+        put = current_backend().put
+        self.weights, self.bias = self.parameters = [put(weights), put(bias)]
 
     def scores(self, V: Matrix) -> Matrix:
         return V @ self.weights + self.bias
@@ -138,142 +122,30 @@ class PlaneMap(Map):
     def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
         return [V.T @ by_scores, by_scores.sum(axis=0)]
 
-    def of_features(self, frame: Frame) -> tuple[Float64Array, Float64Array]:
-        W = frame.weights(current_backend().get(self.weights))
-        return W, current_backend().get(self.bias) - frame.mean @ W
-
-
-class LinearMap(PlaneMap):
-    """A plane that is pulled towards a tight frame."""
-
-    def __init__(
-        self, weights: Float32Array, bias: Float32Array, tightness: float = 0.0
-    ) -> None:
-        super().__init__(weights, bias)
-        self.tightness = tightness
-
-    def prepare(self, progress: float) -> None:
-        """Go towards a tight frame, whose singular values are all alike."""
+    def prepare(self) -> None:
+        """Go towards a tight frame, whose singular values are all alike, as in ITQ."""
         # One step of Newton and Schulz's: a value s goes by ``s (1 - s^2 / m) / 2``,
-        # where m is the mean of the squares.
-        if not self.tightness:
-            return
+        # where m is the mean of the squares. That preserves the distances of all rows,
+        # and with them what is gained for rows that come later and for re-ranking.
         W, n = self.weights, min(self.weights.shape)
         squares = namespace(W).dot(W.ravel(), W.ravel())
         size = max(float(squares) / n, LEAST)
         small = W.T @ W if W.shape[1] == n else W @ W.T
         small *= -0.5 / size
         small.ravel()[:: n + 1] += 0.5
-        W += self.tightness * (W @ small if W.shape[1] == n else small @ W)
+        W += _TIGHTNESS * (W @ small if W.shape[1] == n else small @ W)
 
-    def encoder(self, frame: Frame, queries: PlaneMap | None = None) -> Encoder:
-        W, bias = self.of_features(frame)
-        if queries is None:
-            return LinearEncoder(W, bias, zero_bit=1)
-        names = "query_weights", "query_bias"
-        options = dict(zip(names, queries.of_features(frame), strict=True))
-        return LinearEncoder(W, bias, **options, zero_bit=1)
+    def of_features(self, frame: Frame) -> tuple[Float64Array, Float64Array]:
+        W = current_backend().get(self.weights).astype(np.float64)
+        W = (W if frame.axes is None else frame.axes @ W) * frame.scale
+        return W, current_backend().get(self.bias) - frame.mean @ W
 
-
-class SparseLinearMap(PlaneMap):
-    """A plane that keeps fewer and fewer of its weights, and then learns with those."""
-
-    #: Of the planned iterations: after which share weights begin to go, and are gone.
-    START, END = 0.1, 0.5
-
-    def __init__(
-        self, weights: Float32Array, bias: Float32Array, density: float
-    ) -> None:
-        super().__init__(weights, bias)
-        self.density = density
-        self.mask = current_backend().put(np.ones(weights.shape, np.bool_))
-
-    @property
-    def arrays(self) -> list[Matrix]:
-        return [*self.parameters, self.mask]
-
-    @property
-    def ready(self) -> bool:
-        return self._n_kept() <= self._n_left(1.0)
-
-    def prepare(self, progress: float) -> None:
-        n_left = self._n_left(progress)
-        if n_left < self._n_kept():
-            xp = namespace(self.weights)
-            sizes = xp.abs(self.weights) * self.mask
-            order = xp.argsort(-sizes.ravel(), stable=True)
-            self.mask.ravel()[order[n_left:]] = False
-            self.settle()
-
-    def _n_kept(self) -> int:
-        return int(namespace(self.mask).count_nonzero(self.mask))
-
-    def _n_left(self, progress: float) -> int:
-        way = (progress - self.START) / (self.END - self.START)
-        way = min(max(way, 0.0), 1.0)
-        share = self.density + (1 - self.density) * (1 - way) ** 3
-        size: int = np.prod(self.weights.shape).item()
-        return max(1, round(share * size))
-
-    def settle(self) -> None:
-        self.weights *= self.mask
-
-    def encoder(self, frame: Frame) -> Encoder:
-        W, bias = self.of_features(frame)
-        return SparseEncoder.from_dense(W, bias=bias, zero_bit=1)
-
-
-class NetworkMap(Map):
-    """A hidden layer with ReLU: ``relu(V A + a) O / sqrt(n_hidden) + c``."""
-
-    # It starts as a plane of the first inputs: two units pass the halves of each of
-    # them. The other units are drawn, and what they are worth starts at 0.
-
-    def __init__(
-        self,
-        weights: Float32Array,
-        bias: Float32Array,
-        spread: Float32Array,
-        shape: tuple[int, int],
-        rng: np.random.RandomState,
-    ) -> None:
-        k, n_hidden = len(weights), shape[1]
-        # Rows have a mean square of 1: this gives each unit inputs of a variance of 1.
-        spread = np.maximum(spread, LEAST_SPREAD)
-        halves = np.diag(1 / spread)
-        inner = rng.standard_normal(shape).astype(np.float32)
-        inner[:, : 2 * k] = 0
-        inner[:k, : 2 * k] = np.hstack([halves, -halves])
-        inner_bias = np.zeros(n_hidden, np.float32)
-        # No parameter: else Adam's equal steps of all units would add up in the scores.
-        self.scale: float = n_hidden**-0.5
-        plane = weights * spread[:, None] / np.float32(self.scale)
-        outer = np.zeros((n_hidden, len(bias)), np.float32)
-        outer[: 2 * k] = np.vstack([plane, -plane])
-        self.parameters = [
-            current_backend().put(x) for x in (inner, inner_bias, outer, bias)
-        ]
-        self.inner, self.inner_bias, self.outer, self.bias = self.parameters
-
-    def scores(self, V: Matrix) -> Matrix:
-        return self._hidden(V) @ self.outer + self.bias
-
-    def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
-        hidden = self._hidden(V)
-        inner = (self.scale * by_scores @ self.outer.T) * (hidden > 0)
-        sums = inner.sum(axis=0), by_scores.sum(axis=0)
-        return [V.T @ inner, sums[0], hidden.T @ by_scores, sums[1]]
-
-    def encoder(self, frame: Frame) -> Encoder:
-        inner, inner_bias, outer, bias = map(current_backend().get, self.parameters)
-        A = frame.weights(inner)
-        return MLPEncoder(
-            [A, self.scale * outer], [inner_bias - frame.mean @ A, bias], zero_bit=1
-        )
-
-    def _hidden(self, V: Matrix) -> Matrix:
-        inputs = V @ self.inner + self.inner_bias
-        return self.scale * inputs.clip(min=0)
+    def encoder(self, frame: Frame, queries: LinearMap | None = None) -> Encoder:
+        options = {}
+        if queries is not None:
+            names = "query_weights", "query_bias"
+            options = dict(zip(names, queries.of_features(frame), strict=True))
+        return LinearEncoder(*self.of_features(frame), **options, zero_bit=1)
 
 
 IntArray = NDArray[np.int64]
@@ -308,8 +180,7 @@ class Training:
         scales = np.full(len(lengths), np.log(_SCALE), np.float32)
         self._log_scale = current_backend().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
-        self._start = map.copies() if map.ready else None
-        self._last = map.copies()
+        self._start, self._last = map.copies(), map.copies()
         # Of the held-out rows, at the start and after each iteration: means over the
         # lengths, else a nested code would be judged as if it were never cut.
         self.recalls = [split.recall(map, lengths)]
@@ -321,11 +192,11 @@ class Training:
         with threads_for(n_rows, self.split.rows.shape[1], self.lengths[-1]):
             for i in range(self._n_batches):
                 if i % _PREPARED == 0:
-                    self.map.prepare(len(self.recalls) / self.n_iter)
+                    self.map.prepare()
                 losses.append(self._step(graph.draw(_ANCHORS, _NEAR, _FAR, rng)))
         self.recalls.append(self.split.recall(self.map, self.lengths))
-        for copy, array in zip(self._last, self.map.arrays, strict=True):
-            copy[...] = array
+        for copy, parameter in zip(self._last, self.map.parameters, strict=True):
+            copy[...] = parameter
         return float(np.mean(losses))
 
     def _step(self, batch: Batch) -> float:
@@ -341,7 +212,6 @@ class Training:
         rate = self.rate * (1 + np.cos(np.pi * way)) / 2
         gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
         self._adam.step(gradients, float(rate))
-        self.map.settle()
         return loss.value
 
     def best(self, *, trusted: bool = False) -> Map:
@@ -350,31 +220,29 @@ class Training:
         # so by chance. Where no rows are held out, the end counts as better if
         # `trusted`.
         if self.split.nearest is not None:
-            trusted = self._start is None or self._pays(self._start)
-        if self._start and not trusted:
-            self.undone = True
-            self.map.restore(self._start)
-        else:
-            self.map.restore(self._last)
-        if not self.map.ready:  # training ended before
-            self.map.prepare(1.0)
-            self.map.settle()
+            trusted = self._pays()
+        self.undone = not trusted
+        self.map.restore(self._last if trusted else self._start)
         return self.map
 
-    def _pays(self, start: list[Matrix]) -> bool:
+    def _pays(self) -> bool:
         """Return whether held-out rows speak for what was trained."""
         # It must find no less of them, beyond the error. What few rows teach is mostly
         # lost on others: it must be shown to find more, too.
-        lost = self.recalls[0] - self.recalls[-1]
-        if lost > self.split.error(self.recalls[0]):
+        before, after = self.recalls[0], self.recalls[-1]
+        assert self.split.nearest is not None
+        error = np.sqrt(before * (1 - before) / self.split.nearest.size)
+        if before - after > error:
             return False
-        if not self.split.few:
+        if len(self.split.held_out) >= _MANY:
             return True
         recalls = []
-        for copies in (start, self._last):
+        for copies in (self._start, self._last):
             self.map.restore(copies)
             recalls.append(self.split.recall_of_few(self.map, self.lengths))
-        return gained(*recalls)
+        by_codes, by_scores = recalls[1] - recalls[0]
+        error = by_codes.std() / np.sqrt(len(by_codes))
+        return bool(by_codes.mean() > error and by_scores.mean() >= 0)
 
     def state(self, *, copies: bool = True) -> Arrays:
         """Return all that changes; what is not a copy goes on changing."""
@@ -393,7 +261,7 @@ class Training:
 
     def _arrays(self) -> list[Matrix]:
         moments = [*self._adam.means, *self._adam.squares]
-        return [*self.map.arrays, self._log_scale, *moments, *self._last]
+        return [*self.map.parameters, self._log_scale, *moments, *self._last]
 
 
 _HALVINGS = 30  # of factors from 1e-6 to 1e6, to the precision of float32
@@ -585,13 +453,6 @@ _MANY = 500
 _NEAREST_OF_FEW = 2
 
 
-class QueryRecall(NamedTuple):
-    """Share of the nearest held-out rows that are found, for each query."""
-
-    by_codes: Float64Array
-    by_scores: Float64Array  # of the query, as shortlists are re-ranked
-
-
 class ValidationSplit:
     """Training rows, and held-out rows that are searched among themselves."""
 
@@ -614,11 +475,6 @@ class ValidationSplit:
             self.nearest = without_itself(nearest.ids)
             self._held_out_there = current_backend().put(held_out)
 
-    @property
-    def few(self) -> bool:
-        """Return whether the rows held out are so few that noise hides small gains."""
-        return self.nearest is not None and len(self.held_out) < _MANY
-
     def recall(self, map: Map, lengths: Sequence[int]) -> float:
         """Return the share of them that codes find, a mean over the lengths."""
         if self.nearest is None:
@@ -635,12 +491,9 @@ class ValidationSplit:
             recalls.append(search_recall(first, self.nearest).value)
         return float(np.mean(recalls))
 
-    def error(self, recall: float) -> float:
-        n = 1 if self.nearest is None else self.nearest.size
-        return float(np.sqrt(recall * (1 - recall) / n))
-
-    def recall_of_few(self, map: Map, lengths: Sequence[int]) -> QueryRecall:
-        """Return what each query finds among few rows, means over the lengths."""
+    def recall_of_few(self, map: Map, lengths: Sequence[int]) -> Float64Array:
+        """Return what each query finds by codes and by scores, (2, n_queries)."""
+        # Among few rows; means over the lengths.
         assert self.nearest is not None
         nearest = self.nearest[:, :_NEAREST_OF_FEW]
         n, k = nearest.shape
@@ -653,14 +506,7 @@ class ValidationSplit:
                 first = np.argsort(-alike, axis=1, kind="stable")[:, : k + 1]
                 recall = search_recall(without_itself(first), nearest)
                 recalls.append(recall.per_query)
-        return QueryRecall(*np.reshape(recalls, (len(lengths), 2, n)).mean(axis=0))
-
-
-def gained(before: QueryRecall, after: QueryRecall) -> bool:
-    """Return whether codes find more, beyond the error, and scores no less."""
-    by_codes, by_scores = (x - y for x, y in zip(after, before, strict=True))
-    error = by_codes.std() / np.sqrt(len(by_codes))
-    return bool(by_codes.mean() > error and by_scores.mean() >= 0)
+        return np.asarray(np.reshape(recalls, (len(lengths), 2, n)).mean(axis=0))
 
 
 def without_itself(ids: IdArray) -> IdArray:

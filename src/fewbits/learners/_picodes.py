@@ -23,10 +23,10 @@ from fewbits._typing import Array
 from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import n_different
+from fewbits.learners._core._base import warn_repeated_bits
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._labels import class_numbers
-from fewbits.learners._core._parameters import POSITIVE, USUAL, Config, Interval
+from fewbits.learners._core._parameters import POSITIVE, USUAL, Config, Interval, words
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._itq import rotations
 from fewbits.learners._linalg._adam import Adam
@@ -74,9 +74,6 @@ class PiCoDesLearner(IterativeLearner):
     classes_ : ndarray of shape (n_classes,)
     n_idle_classes_ : int
         Classes whose classifier ignores the code; more than 0 gives a warning.
-    n_different_bits_ : int
-        Distinct bits, up to complement, on the training rows; a
-        warning is given if they are half of the bits, or fewer.
     """
 
     _: KW_ONLY
@@ -89,9 +86,9 @@ class PiCoDesLearner(IterativeLearner):
 
     constraints: ClassVar = USUAL | {
         "lam": POSITIVE,
-        "init": ["itq", "pca", "random", "classes"],
+        "init": [words("itq", "pca", "random", "classes")],
         "n_components": [Interval(int, 1), None],
-        "line_search": [bool],
+        "line_search": ["boolean"],
     }
     needs_labels = True
     uses_device = True
@@ -131,7 +128,7 @@ class PiCoDesLearner(IterativeLearner):
                 f"classifier that ignores the code, so no bit serves them: {advice}, "
                 "or learn more bits"
             )
-        self.n_different_bits_ = n_different(state.H > 0, "take fewer bits")
+        warn_repeated_bits(state.H > 0, "take fewer bits")
         W = problem.P @ state.A
         return LinearEncoder(W, bias=state.a0 - problem.mean @ W)
 

@@ -12,10 +12,16 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
-from fewbits.errors import ArgumentError
 from fewbits.learners._core._device import product
 from fewbits.learners._core._iterative import Arrays
-from fewbits.learners._core._parameters import POSITIVE, SHARE, USUAL, Config, Interval
+from fewbits.learners._core._parameters import (
+    POSITIVE,
+    SHARE,
+    USUAL,
+    Config,
+    Interval,
+    words,
+)
 from fewbits.learners._core._rows import LARGE, Rows, parts, working_dtype
 from fewbits.learners._itq import Batches, RotationLearner, sign_products
 from fewbits.learners._linalg._orthogonal import (
@@ -40,21 +46,16 @@ class SparseSolver(Config):
     step : {'frobenius', 'spectral'}, default='frobenius'
         Step size of eq. (10): the paper's ``1 / ||X||_F^2``, which is safe and tiny, or
         ``1 / lambda_max(X X')``, the largest for which eq. (4) cannot rise.
-    start : {'dense', 'previous'}, default='dense'
-        Where eq. (10) starts: at the dense matrix, as in the paper, or at the sparse
-        matrix of the previous iteration, with which eq. (3) cannot rise.
     """
 
     kind: str = "one-step"
     n_iter: int = 30
     step: str = "frobenius"
-    start: str = "dense"
 
     constraints: ClassVar = {
-        "kind": ["one-step", "iterative"],
+        "kind": [words("one-step", "iterative")],
         "n_iter": [Interval(int, 1)],
-        "step": ["frobenius", "spectral"],
-        "start": ["dense", "previous"],
+        "step": [words("frobenius", "spectral")],
     }
 
 
@@ -72,15 +73,10 @@ class SparseProjections(RotationLearner):
     density : float, default=0.1
         Share of the weights that are kept, above 0 and at most 1. They are chosen over
         the whole matrix, so bits differ in how many they get.
-    n_nonzero : int, default=None
-        Number of weights that are kept, instead of `density`.
     solver : SparseSolver or None, default=None
         How the sparse step is done; None thresholds once.
     beta : float, default=1.0
         Weight of the second term of eq. (3), above 0.
-    normalize : bool, default=True
-        Scale the data in eq. (3) by one number so that the dense scores have a mean
-        square of 1, as the bits do; False takes X in its own units.
     n_iter : int, default=50
         Number of outer iterations.
 
@@ -96,11 +92,6 @@ class SparseProjections(RotationLearner):
         Bits that are the same for all rows, most often since they kept no weight; a
         warning is given if there are any.
 
-    Raises
-    ------
-    ArgumentError
-        From `fit`, as in all learners, and when `n_nonzero` exceeds the weights.
-
     Notes
     -----
     The order of the steps is the paper's: B from the dense matrix, then the dense
@@ -112,13 +103,13 @@ class SparseProjections(RotationLearner):
     components; so do we where the rank is less than the number of features: the dense
     matrix lives in the row space of X, and constant features get no weights.
 
-    Multiplying X by a number changes eq. (3) as multiplying `beta` by it would. The
-    paper does not mention units; with `normalize` they have no effect.
+    Multiplying X by a number would change eq. (3) as multiplying `beta` by it. So X is
+    scaled by one number, with which the dense scores have a mean square of 1, as the
+    bits do.
 
     The steps for B and the dense matrix cannot raise eq. (3). The sparse step can, as
-    it chooses by the size of weights; only ``SparseSolver(kind='iterative',
-    start='previous')`` on all rows cannot after the first iteration. At ``density=1``
-    the iterations are those of ITQ, damped by `beta`.
+    it chooses by the size of weights. At ``density=1`` the iterations are those of ITQ,
+    damped by `beta`.
 
     A score of exactly 0 is encoded as 1.
 
@@ -140,33 +131,22 @@ class SparseProjections(RotationLearner):
 
     _: KW_ONLY
     density: float = 0.1
-    n_nonzero: int | None = None
     solver: SparseSolver | None = None
     beta: float = 1.0
-    normalize: bool = True
 
     constraints: ClassVar = USUAL | {
         "density": SHARE,
-        "n_nonzero": [Interval(int, 1), None],
-        "normalize": [bool],
         "beta": POSITIVE,
     }
     configs: ClassVar[Mapping[str, type[Config]]] = {"solver": SparseSolver}
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         size = X.shape[1] * self.n_bits
-        m = self.n_nonzero or max(1, math.ceil(round(self.density * size, 6)))
-        if m > size:
-            raise ArgumentError(
-                f"n_nonzero={m} exceeds the {size} weights of {self.n_bits} bits and "
-                f"{X.shape[1]} features"
-            )
+        m = max(1, math.ceil(round(self.density * size, 6)))
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
         k = min(self.n_bits, axes.rank)
-        scale = 1.0
-        if self.normalize:
-            scale = float(np.sqrt(len(X) * self.n_bits / axes.scatter[:k].sum()))
+        scale = float(np.sqrt(len(X) * self.n_bits / axes.scatter[:k].sum()))
         # Of the scaled rows, whose directions are the same.
         axes = replace(axes, scatter=axes.scatter * scale**2)
         dtype = working_dtype(max(X.shape), k, self.n_bits)
@@ -215,7 +195,7 @@ def sparse_matrices(
         del C, Y
         Rbar = product(W[:, :k], Q.astype(V.dtype, copy=False))
         # Section 4.1, eq. (10) or (11).
-        R = sparsify(Rbar, R)
+        R = sparsify(Rbar)
         del Rbar
         WR = product(W.T, R)
         # ||Rbar X - B||^2 + beta ||Rbar X - R X||^2, eq. (3).
@@ -245,11 +225,10 @@ class SparseStep:
             W = axes.directions.astype(dtype, copy=False)
             self.gram = product(W * axes.scatter.astype(dtype, copy=False), W.T)
 
-    def __call__(self, Rbar: FeatureArray, R: FeatureArray) -> FeatureArray:
-        """Return a new sparse matrix, from the dense one and the sparse one before."""
+    def __call__(self, Rbar: FeatureArray) -> FeatureArray:
         if self.solver.kind == "one-step":
             return keep_largest(Rbar, self.m)
-        R = R if self.solver.start == "previous" else Rbar
+        R = Rbar
         for _ in range(self.solver.n_iter):
             # R + step * gram (Rbar - R), eq. (10), without more matrices than it takes
             moved = product(self.gram, Rbar - R)

@@ -24,7 +24,7 @@ from fewbits.encoders import (
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._device import signs
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
-from fewbits.learners._core._parameters import USUAL, Interval
+from fewbits.learners._core._parameters import USUAL, Interval, words
 from fewbits.learners._core._rows import Rows, column_means
 from fewbits.learners._linalg._orthogonal import polar
 
@@ -172,9 +172,9 @@ class CBE(IterativeLearner):
     n_iter: int = 10
 
     constraints: ClassVar = USUAL | {
-        "learn": [bool],
+        "learn": ["boolean"],
         "penalty": [Interval(float, 1e-30, 1e30)],
-        "rest": ["zero", "free"],
+        "rest": [words("zero", "free")],
     }
     takes_sparse = True
 
@@ -325,7 +325,7 @@ class BilinearProjections(IterativeLearner):
     learn: bool = True
     n_iter: int = 5
 
-    constraints: ClassVar = USUAL | {"learn": [bool]}
+    constraints: ClassVar = USUAL | {"learn": ["boolean"]}
     takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> BilinearEncoder:

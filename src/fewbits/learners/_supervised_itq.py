@@ -24,7 +24,7 @@ from fewbits.learners._core._iterative import (
     shared_steps,
 )
 from fewbits.learners._core._labels import class_numbers, indicator
-from fewbits.learners._core._parameters import Constraint, Interval
+from fewbits.learners._core._parameters import Constraint, Interval, words
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._itq import RotationLearner
 from fewbits.learners._linalg._orthogonal import PrincipalAxes, principal_axes
@@ -168,7 +168,7 @@ IntArray = NDArray[np.int64]
 #: Directions below this share of the largest variance count as none.
 _RANK_TOLERANCE = 1e-10
 #: What `supervision` may be.
-SUPERVISION: Constraint = ["validated", Interval(float, 0, 1)]
+SUPERVISION: Constraint = [words("validated"), Interval(float, 0, 1)]
 
 
 @dataclass(eq=False, repr=False)

@@ -60,7 +60,7 @@ _ANSWERS = {
     "Verification": "intact: bool, number: int|null, n_rows: int, n_bytes: int, "
     "damages: [Damage], unreadable: [str], to_rebuild: [str], at: float, "
     "seconds: float",
-    "Damage": "file: str, reason: str, bytes: [int]|null, rows: [int]|null, "
+    "Damage": "file: str, reason: str, bytes: [int]|null, positions: [int]|null, "
     "columns: [str], text: str",
     # The service: `n_distinct` is of a sample, `unreadable` columns are damaged, and
     # `item_features` tells whether items by ids can be re-ranked.

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from fewbits import _kernels
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError
-from fewbits.store._sums import BLOCK, CheckedBytes, block_sums, is_sealed, sealed
+from fewbits.store._manifest import BLOCK
+from fewbits.store._sums import CheckedBytes, block_sums, is_sealed, sealed
 
 _MAGIC = b"fewbits ids 1\n\0\0"
 _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])

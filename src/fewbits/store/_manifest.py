@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import secrets
+import time
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
@@ -20,14 +21,20 @@ from fewbits._formats import check_changeable, check_readable
 from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
+from fewbits.store._schema import RESERVED
 
 FORMAT = 2
-IMPLICIT, TAGS = "implicit-rows", "tags"
+IMPLICIT, INLINE, UPDATES = "implicit-rows", "inline", "updates"
+TAGS = "tags"
 #: What its lists of features may name, see FORMAT.md, and what that means.
 FEATURES = {
     IMPLICIT: "rows of a segment without `_row` count on from its first: for readers",
+    INLINE: "checksums or deletes of a segment stand in the manifest: for readers",
+    UPDATES: "values of some rows stand in files of their own: for readers",
     TAGS: "states stay while they have a name: for writers, who remove files",
 }
+#: Bytes of a file that have a checksum.
+BLOCK = 1 << 16
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: What reading raises where a file has a checksum that fits, but other values.
@@ -37,6 +44,7 @@ REPAIR = "'fewbits verify --repair' mends what it can and says what is lost"
 
 _SEAL = re.compile(rb'\{"sha256": "([0-9a-f]{64})",\n')
 _LARGEST = 1 << 62  # of numbers in a manifest
+_CRC = (1 << 32) - 1  # the largest
 _LONGEST = 1 << 28  # bytes of a manifest
 
 # Names of files. None is used twice, but for those of derived files.
@@ -46,18 +54,19 @@ _TOKEN = r"[0-9a-f]{16}"
 _MANIFEST = re.compile(r"(?:manifest|copy)-(\d{6}|[1-9]\d{6,17})\.json")
 _OWN = re.compile(
     rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids|mih)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
-    rf"|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
+    rf"|upd-{_TOKEN}-{_TOKEN}\.arrow|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
 )
 #: What the files of each prefix are; all others are manifests, or of nothing yet.
 _KINDS = {
     "seg": "rows",
+    "upd": "rows",
     "vec": "vectors",
     "sum": "checksums",
     "ids": "derived",
     "mih": "tables",
     "del": "deleted",
 }
-KINDS = (*_KINDS.values(), "manifests")
+KINDS = (*dict.fromkeys(_KINDS.values()), "manifests")
 
 
 def kind_of(name: str) -> str:
@@ -95,10 +104,25 @@ def has_segments(names: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class FileEntry:
-    """The length of a file, and the CRC-32C over the sums of its blocks."""
+    """The length of a file, and the CRC-32C over the sums of its blocks.
+
+    The `sums` of a small file stand beside.
+    """
 
     n_bytes: int
     crc: int
+    sums: tuple[int, ...] = field(default=(), compare=False)
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class UpdateEntry:
+    """Facts of a manifest about a file of new values of some rows of a segment."""
+
+    token: str
+    n_rows: int
+    columns: tuple[str, ...]
+    file: FileEntry
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
@@ -125,6 +149,12 @@ class SegmentEntry:
     has_rows : bool
         Whether its file has the column `_row`: none is written where rows count on from
         the first.
+    deleted : tuple of int
+        Positions that are deleted beside those of that file, rising.
+    updates : tuple of UpdateEntry
+        Files of values that were changed, the last of which holds.
+    absent : tuple of str
+        Columns that its file lacks, as they came later: null but for its updates.
     unknown : dict
         What a newer fewbits has added, which stays as it is.
     """
@@ -140,7 +170,24 @@ class SegmentEntry:
     ids_rise: bool
     deletes: int | None = None
     has_rows: bool = True
+    deleted: tuple[int, ...] = ()
+    updates: tuple[UpdateEntry, ...] = ()
+    absent: tuple[str, ...] = ()
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def has_deletes(self) -> bool:
+        return self.n_live < self.n_rows
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether its files have their sums in a file, not in the manifest."""
+        return not self.rows.sums
+
+    @property
+    def n_updated(self) -> int:
+        """Rows in files of changed values; one that changed again may count twice."""
+        return sum(update.n_rows for update in self.updates)
 
     @property
     def is_dense(self) -> bool:
@@ -166,8 +213,13 @@ class SegmentEntry:
 
     def names(self) -> list[str]:
         """Return the names of the files that cannot be made again."""
-        names = [self.name(kind) for kind in ("sum", *self.arrow_files)]
-        return names if self.deletes is None else [*names, self.name("del")]
+        names = [self.name(kind) for kind in self.arrow_files]
+        names += [self.name("sum")] * self.has_sums
+        names += [self.name("del")] * (self.deletes is not None)
+        return names + [self.update_name(update) for update in self.updates]
+
+    def update_name(self, update: UpdateEntry) -> str:
+        return f"upd-{self.token}-{update.token}.arrow"
 
 
 @dataclass(frozen=True)
@@ -190,6 +242,8 @@ class Manifest:
         By rising rows.
     tags : dict of str to int
         Names of states that stay, with their numbers.
+    tag_times : dict of str to (int, int)
+        For names the number, and when it got the name, in seconds since 1970.
     writer_features : tuple of str
         What a program that changes the rows must know.
     unknown : dict
@@ -204,6 +258,7 @@ class Manifest:
     next_id: int
     segments: tuple[SegmentEntry, ...]
     tags: dict[str, int] = field(default_factory=dict)
+    tag_times: dict[str, tuple[int, int]] = field(default_factory=dict)
     writer_features: tuple[str, ...] = ()
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -218,7 +273,12 @@ class Manifest:
     @property
     def reader_features(self) -> tuple[str, ...]:
         """What a program that reads the rows must know."""
-        return () if all(x.has_rows for x in self.segments) else (IMPLICIT,)
+        features = {
+            IMPLICIT: not all(x.has_rows for x in self.segments),
+            INLINE: any(x.deleted or not x.has_sums for x in self.segments),
+            UPDATES: any(x.updates or x.absent for x in self.segments),
+        }
+        return tuple(name for name, is_needed in features.items() if is_needed)
 
     def following(self, segments: tuple[SegmentEntry, ...], **changes: Any) -> Self:
         """Return the next state."""
@@ -231,7 +291,14 @@ class Manifest:
     def tagged(self, tags: dict[str, int]) -> Self:
         """Return this state with other names of states, which writers must know."""
         features = {*self.writer_features} - {TAGS} | ({TAGS} if tags else set())
-        return replace(self, tags=tags, writer_features=tuple(sorted(features)))
+        now, times = int(time.time()), self.tag_times
+        new = {x: (n, now) for x, n in tags.items() if self.tags.get(x) != n}
+        return replace(
+            self,
+            tags=tags,
+            tag_times={x: y for x, y in {**times, **new}.items() if x in tags},
+            writer_features=tuple(sorted(features)),
+        )
 
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
@@ -250,7 +317,7 @@ class Manifest:
             "segments": self.segments,
         }
         if self.tags:
-            content["tags"] = self.tags
+            content |= {"tags": self.tags, "tag_times": self.tag_times}
         text = json.dumps(content, ensure_ascii=False, default=plain_entry)
         body = f"\n{text[1:]}".encode()
         return b'{"sha256": "%s",' % hashlib.sha256(body).hexdigest().encode() + body
@@ -280,15 +347,25 @@ class Manifest:
                 raise ValueError("the rows of its segments do not rise")
             if len({segment.token for segment in segments}) != len(segments):
                 raise ValueError("it names a segment twice")
+            schema = pa.ipc.read_schema(schema)
+            for segment in segments:
+                for names in (segment.absent, *(x.columns for x in segment.updates)):
+                    if not {*schema.names}.difference(RESERVED).issuperset(names):
+                        raise ValueError(f"its schema lacks one of {names}")
             return cls(
                 number=number,
-                schema=pa.ipc.read_schema(schema),
+                schema=schema,
                 n_bits=_count(content["n_bits"], 1),
                 fingerprint=_text(content["fingerprint"]),
                 next_row=_count(content["next_row"]),
                 next_id=_count(content["next_id"], most=1 << 63),
                 segments=segments,
                 tags={_text(x): _count(n, most=number) for x, n in tags.items()},
+                tag_times={  # others may have changed tags without it
+                    name: (n, at)
+                    for name, (n, at) in content.get("tag_times", {}).items()
+                    if tags.get(name) == _count(n) and _count(at) >= 0
+                },
                 writer_features=tuple(content.get("writer_features", ())),
                 unknown=_unknown(content, _FIELDS),
             )
@@ -306,13 +383,14 @@ _FIELDS = {each.name for each in fields(Manifest)} - {"unknown"} | {
     "bit_order",
 }
 _OF_SEGMENT = {each.name for each in fields(SegmentEntry)} - {"unknown"}
+_OF_UPDATE = {each.name for each in fields(UpdateEntry)} - {"unknown"}
 _OF_FILE = {each.name for each in fields(FileEntry)} - {"unknown"}
 
 
-def plain_entry(entry: SegmentEntry | FileEntry) -> dict[str, Any]:
+def plain_entry(entry: SegmentEntry | UpdateEntry | FileEntry) -> dict[str, Any]:
     """Return what JSON says of a segment or a file."""
-    values = vars(entry)
-    return {**values["unknown"], **{k: v for k, v in values.items() if k != "unknown"}}
+    values = {name: value for name, value in vars(entry).items() if value != ()}
+    return {**values.pop("unknown"), **values}
 
 
 def _unknown(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
@@ -346,25 +424,54 @@ def _segment(entry: Any) -> SegmentEntry:
     id_range, vectors, deletes = entry["id_range"], entry["vectors"], entry["deletes"]
     if id_range is not None:
         id_range = tuple(_count(id_range[i], 0, (1 << 63) - 1) for i in (0, 1))
+    vectors = None if vectors is None else _file(vectors)
+    if vectors is not None and bool(vectors.sums) != bool(rows.sums):
+        raise ValueError("it has the checksums of one file of two")
+    n_live = _count(entry["n_live"], 0, n_rows)
+    deleted = tuple(_count(x, 0, n_rows - 1) for x in entry.get("deleted", ()))
+    if any(one >= after for one, after in pairwise(deleted)):
+        raise ValueError("the positions of deleted rows do not rise")
+    if n_rows - n_live < len(deleted) or (
+        deletes is None and n_rows - n_live != len(deleted)
+    ):
+        raise ValueError("it does not say which rows are deleted")
     return SegmentEntry(
         token=entry["token"],
         n_rows=n_rows,
-        n_live=_count(entry["n_live"], 0, n_rows),
+        n_live=n_live,
         first=first,
         last=last,
         rows=rows,
-        vectors=None if vectors is None else _file(vectors),
+        vectors=vectors,
         id_range=id_range,
         ids_rise=bool(entry["ids_rise"]),
         deletes=None if deletes is None else _count(deletes),
         has_rows=has_rows,
+        deleted=deleted,
+        updates=tuple(_update(each, n_rows) for each in entry.get("updates", ())),
+        absent=tuple(map(_text, entry.get("absent", ()))),
         unknown=_unknown(entry, _OF_SEGMENT),
     )
 
 
+def _update(entry: Any, n_rows: int) -> UpdateEntry:
+    if not re.fullmatch(_TOKEN, _text(entry["token"])):
+        raise ValueError(f"it names an update {entry['token']!r}")
+    return UpdateEntry(
+        token=entry["token"],
+        n_rows=_count(entry["n_rows"], 1, n_rows),
+        columns=tuple(map(_text, entry["columns"])),
+        file=_file(entry["file"]),
+        unknown=_unknown(entry, _OF_UPDATE),
+    )
+
+
 def _file(entry: Any) -> FileEntry:
-    n_bytes, crc = _count(entry["n_bytes"]), _count(entry["crc"], 0, (1 << 32) - 1)
-    return FileEntry(n_bytes, crc, _unknown(entry, _OF_FILE))
+    n_bytes, crc = _count(entry["n_bytes"]), _count(entry["crc"], most=_CRC)
+    sums = tuple(_count(x, most=_CRC) for x in entry.get("sums", ()))
+    if sums and len(sums) != -(-n_bytes // BLOCK):
+        raise ValueError(f"it has {len(sums)} sums of {n_bytes} bytes")
+    return FileEntry(n_bytes, crc, sums, _unknown(entry, _OF_FILE))
 
 
 def newest_number(disk: Disk) -> int:
@@ -485,7 +592,7 @@ def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
             with contextlib.suppress(OSError):
                 disk.take(folder, segment.name(kind))
     tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
-    publish(disk, replace(manifest, tags=tags))
+    publish(disk, manifest.tagged(tags))
 
 
 def collect(

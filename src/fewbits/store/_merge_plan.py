@@ -30,15 +30,16 @@ class Size:
     n_rows: int
     n_live: int
     n_bytes: int
+    n_updated: int = 0
 
     @property
     def live_bytes(self) -> float:
         return self.n_bytes * self.n_live / self.n_rows
 
     @property
-    def is_half_dead(self) -> bool:
-        """True where more rows are deleted than live."""
-        return 2 * self.n_live < self.n_rows
+    def is_worn(self) -> bool:
+        """True where more rows are deleted than live, or a quarter has new values."""
+        return 2 * self.n_live < self.n_rows or 4 * self.n_updated > self.n_rows
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,7 @@ def plan(sizes: list[Size], full: int) -> list[Run]:
     >>> [(run.start, run.stop) for run in plan([large, small, small], 1 << 28)]
     [(0, 1), (1, 3)]
     """
-    runs = [
-        replace(run, is_new=sizes[run.start].is_half_dead) for run in singles(sizes)
-    ]
+    runs = [replace(run, is_new=sizes[run.start].is_worn) for run in singles(sizes)]
     while (ends := _next_join(runs, full)) is not None:
         first, last = ends
         whole = runs[first]
@@ -108,7 +107,8 @@ def everything(sizes: list[Size], full: int) -> list[Run]:
         if runs and runs[-1].live_bytes + run.live_bytes <= full:
             runs[-1] = runs[-1].joined(run)
         else:
-            runs.append(replace(run, is_new=size.n_live < size.n_rows))
+            is_new = size.n_live < size.n_rows or size.n_updated > 0
+            runs.append(replace(run, is_new=is_new))
     return runs
 
 

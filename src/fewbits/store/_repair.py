@@ -25,13 +25,14 @@ from fewbits.store._manifest import (
     publish,
     read_manifest,
 )
+from fewbits.store._schema import ID
 from fewbits.store._segment import (
-    arrow_frame,
-    file_schema,
+    framed,
     has_index,
     only_batch,
     read_sums,
     remove_derived,
+    segment_schema,
     write_index,
     write_sums,
 )
@@ -44,6 +45,7 @@ from fewbits.store._sums import (
     mended_seal,
     parse_sums,
 )
+from fewbits.store._updates import parsed_update
 from fewbits.store._verify import (
     Findings,
     Report,
@@ -54,9 +56,16 @@ from fewbits.store._verify import (
 )
 from fewbits.store._writer import Stored
 
+_LARGEST = 1 << 62  # of ids that no checksum proves
 _MOST = 1000  # ids of a segment that are reported
 _FEW = 10  # of these, ids that are printed
-_OF_SEGMENTS = ("seg-", "vec-", "sum-", "del-")  # files that cannot be made again
+_OF_SEGMENTS = (
+    "seg-",
+    "vec-",
+    "sum-",
+    "del-",
+    "upd-",
+)  # files that cannot be made again
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,6 +89,11 @@ class RepairReport:
         The ids of these, likewise.
     n_undeleted : int
         Deleted rows that are there again, as the file that marked them was damaged.
+    damaged_values : tuple of str
+        A line for each file of changed values that is still damaged.
+    reverted_values : tuple of str
+        A line for each of them that `drop_rows` has dropped: what was there before the
+        change is there again.
     n_commits_lost : int
         Commits after the state to which it had to go back.
     damaged_tags : tuple of str
@@ -98,6 +112,8 @@ class RepairReport:
     n_damaged: int = 0
     damaged_ids: tuple[int | str, ...] = ()
     n_undeleted: int = 0
+    damaged_values: tuple[str, ...] = ()
+    reverted_values: tuple[str, ...] = ()
     n_commits_lost: int = 0
     damaged_tags: tuple[str, ...] = ()
     rebuilt: tuple[str, ...] = ()
@@ -110,7 +126,8 @@ class RepairReport:
     def is_complete(self) -> bool:
         """True where nothing was lost and nothing is damaged."""
         lost = self.n_lost or self.n_undeleted or self.n_commits_lost
-        return not (lost or self.n_damaged or self.damaged_tags)
+        values = self.reverted_values or self.damaged_values
+        return not (lost or values or self.n_damaged or self.damaged_tags)
 
     def __str__(self) -> str:
         rebuilt = [f"{path}: rebuilt" for path in self.rebuilt]
@@ -136,6 +153,16 @@ class RepairReport:
             lines.append(
                 f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
             )
+        if self.damaged_values:
+            lines.append(
+                "changed values that cannot be read: put back their files from a "
+                "backup, or go back to the values before by 'fewbits verify --repair "
+                "--drop-rows'"
+            )
+            lines += self.damaged_values
+        if self.reverted_values:
+            lines.append("the values before a change are there again: update them anew")
+            lines += self.reverted_values
         if self.damaged_tags:
             lines.append(
                 f"versions that are still damaged: {', '.join(self.damaged_tags)}; put "
@@ -171,6 +198,7 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
     damaged: list[SegmentEntry] = []
     segments: list[SegmentEntry] = []
     undeleted: dict[str, SegmentEntry] = {}  # as they were, by their tokens of now
+    values: list[str] = []  # of changed ones that are damaged
 
     for entry in base.segments:
         try:
@@ -179,7 +207,11 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
             damaged.append(entry)
             segments += [] if drop_rows else [entry]
             continue
-        n_mended += n_bits
+        mended, n_of_updates, lines = _with_updates(
+            disk, base, entry, mended, reverts=drop_rows
+        )
+        values += lines
+        n_mended += n_bits + n_of_updates
         segments.append(mended)
         if is_undeleted:
             undeleted[mended.token] = entry
@@ -229,6 +261,8 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
             for entry in state.segments
             if entry.token in undeleted
         ),
+        damaged_values=() if drop_rows else tuple(values),
+        reverted_values=tuple(values) if drop_rows else (),
         n_commits_lost=top - older,
         damaged_tags=_damaged_tags(disk, state),
         rebuilt=(*put_back, *rebuilt),
@@ -248,15 +282,25 @@ def _check_changeable(disk: Disk) -> None:
 def _next_id(disk: Disk, base: Manifest) -> int:
     """Return the next id after those of a state, and of commits after it that are lost.
 
-    No id is given twice: the files of sums say which ids their segments have.
+    No id is given twice: the files of sums say which ids their segments have, and small
+    ones have none, so that their ids are read.
     """
-    largest = base.next_id - 1
-    for name in disk.names():
-        if is_own(name) and name.startswith("sum-"):
-            with contextlib.suppress(ArtefactError, OSError, LookupError, ValueError):
-                seal = mended_seal(disk.read(name))
+    import pyarrow as pa
+
+    largest, names = base.next_id - 1, {*disk.names()}
+    for name in names:
+        sums = f"{name.replace('seg-', 'sum-').removesuffix('.arrow')}.bin"
+        if not (is_own(name) and name.startswith("seg-")):
+            continue
+        with contextlib.suppress(ArtefactError, OSError, LookupError, ValueError):
+            if sums in names:
+                seal = mended_seal(disk.read(sums))
                 ids = None if seal is None else facts_of(seal)["id_range"]
                 largest = max(largest, -1 if ids is None else int(ids[1]))
+            elif base.schema.field(ID).type == "int64":
+                batch = pa.ipc.open_file(disk.read(name)).get_batch(0)
+                ids = batch.column(ID).to_numpy()
+                largest = max(largest, int(ids[ids < _LARGEST].max()))
     return largest + 1
 
 
@@ -342,23 +386,24 @@ def _mended(
         if content is None:
             raise ArtefactError(f"{path} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
-        schema = file_schema(base, kind, has_rows=entry.has_rows)
+        schema = segment_schema(base, entry, kind)
         only_batch(content, schema, entry.n_rows, str(path))
         if content is not data:
             is_whole = False
-            before = block_sums(data[: file.n_bytes])
-            n_mended += int(np.count_nonzero(before != block_sums(content)))
+            n_mended += _n_flips(data, content)
         contents[kind] = content
 
-    mended = replace(entry, n_live=entry.n_rows, deletes=None)
+    n_deleted = len(entry.deleted)
+    mended = replace(entry, n_live=entry.n_rows - n_deleted, deletes=None)
     if not is_whole:
         mended = replace(mended, token=new_token())
         files = []
         for kind, content in contents.items():
             write_file(disk, mended.name(kind), content)
-            frame = arrow_frame(content)
-            files.append(FileSums(block_sums(content), *frame, len(content)))
-        write_sums(disk, mended, files, base.number + 1)
+            sums_now = FileSums(block_sums(content), len(content))
+            files.append(framed(sums_now, content))
+        if mended.has_sums:
+            write_sums(disk, mended, files, base.number + 1)
 
     is_flipped = False
     try:
@@ -374,6 +419,49 @@ def _mended(
     if deletes.n_deleted:
         mended = write_deletes(disk, mended, base.number + 1, deletes)
     return mended, n_mended + is_flipped, False
+
+
+def _n_flips(data: Any, content: Any) -> int:
+    """Return how many blocks were mended."""
+    before = block_sums(data[: len(content)])
+    return int(np.count_nonzero(before != block_sums(content)))
+
+
+def _with_updates(
+    disk: Disk,
+    base: Manifest,
+    entry: SegmentEntry,
+    mended: SegmentEntry,
+    *,
+    reverts: bool,
+) -> tuple[SegmentEntry, int, list[str]]:
+    """Return a mended segment with its changed values, and a line for those damaged.
+
+    These stay as they are, unless it reverts to what was before.
+    """
+    updates, n_mended, lines = [], 0, []
+    for update in entry.updates:
+        path, file = disk.folder / entry.update_name(update), update.file
+        data, content = b"", None
+        with contextlib.suppress(ArtefactError, FileNotFoundError):
+            data = disk.read(path.name)
+            sums = FileSums(np.array(file.sums, np.uint32), file.n_bytes)
+            content = mended_blocks(data, file, sums if file.sums else None)
+            if content is not None:
+                parsed_update(content, base, entry, update, str(path))
+        if content is None:
+            names = ", ".join(update.columns)
+            lines.append(f"{path}: {names} of {update.n_rows:,} rows")
+            if reverts:
+                continue
+            content = data
+        elif content is not data:
+            n_mended += _n_flips(data, content)
+        if content is not data or mended.token != entry.token:
+            update = replace(update, token=new_token())
+            write_file(disk, mended.update_name(update), content)
+        updates.append(update)
+    return replace(mended, updates=tuple(updates)), n_mended, lines
 
 
 def _mended_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:

@@ -1,8 +1,9 @@
 """One state of a collection, which no writer takes away while it is held."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -35,6 +36,15 @@ from fewbits.store._segment import (
     read_derived,
     read_index,
     read_sums,
+)
+from fewbits.store._updates import (
+    POSITION,
+    Update,
+    read_update,
+    taken_in,
+    updated_column,
+    with_updates,
+    write_update,
 )
 
 _MANY = 64  # rows for each that is asked for: where there are fewer, all are read
@@ -74,10 +84,13 @@ class Part:
         manifest: Manifest,
         entry: SegmentEntry,
         files: OpenFiles | None = None,
+        edits: Mapping[str, Sequence[Update]] = MappingProxyType({}),
     ) -> None:
         self._disk, self._manifest, self.entry = disk, manifest, entry
         self.n_rows, self.n_live = entry.n_rows, entry.n_live
-        self.files = files or OpenFiles()
+        self.files, self._edits = files or OpenFiles(), edits
+        self._columns: dict[str, Any] = {}  # after updates
+        self._read_updates: dict[str, Update] = {}
 
     def __repr__(self) -> str:
         return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
@@ -103,7 +116,7 @@ class Part:
     @cached_property
     def live(self) -> NDArray[np.bool_] | None:
         """Mask of the rows that are not deleted, or None when all are there."""
-        return None if self.entry.deletes is None else self.deletes.live
+        return self.deletes.live if self.entry.has_deletes else None
 
     def live_positions(self) -> IdArray:
         """Return the positions of the rows that are not deleted."""
@@ -161,7 +174,7 @@ class Part:
         if not names:
             # The length of a table without columns is lost unless it comes from one.
             return pa.table({ID: self._file("seg").batch.column(ID)}).select([])
-        arrays = [self._file("seg").column(name) for name in names]
+        arrays = [self._column(name) for name in names]
         return pa.table(arrays, schema=pa.schema([schema.field(n) for n in names]))
 
     def take(self, names: Sequence[str], positions: IdArray) -> Any:
@@ -179,7 +192,19 @@ class Part:
 
         if not names:
             return pa.table({ID: pa.array(positions)}).select([])
-        return pa.Table.from_batches([self._file("seg").take(names, positions)])
+        absent = self.entry.absent
+        batch = self._file("seg").take([x for x in names if x not in absent], positions)
+        if not (absent or self.entry.updates or self._edits):
+            return pa.Table.from_batches([batch])
+        schema, columns = self._manifest.schema, []
+        for name in names:
+            if name in absent:
+                values = pa.nulls(len(positions), schema.field(name).type)
+            else:
+                values = batch.column(name)
+            updates = self._updates(name)
+            columns.append(with_updates(values, positions.astype("u4"), name, updates))
+        return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
 
     def whole(self) -> Any:
         """Return all columns, rows (`_row`) and vectors included."""
@@ -187,9 +212,68 @@ class Part:
 
         columns = {ROW: pa.array(self.row_numbers)}
         for name in self._manifest.schema.names:
-            kind = "vec" if name in OF_VECTORS else "seg"
-            columns[name] = self._file(kind).column(name)
+            if name in OF_VECTORS:
+                columns[name] = self._file("vec").column(name)
+            else:
+                columns[name] = self._column(name)
         return pa.table(columns)
+
+    def _column(self, name: str) -> Any:
+        """Return a column of rows, as it is after updates, after checking all of it."""
+        import pyarrow as pa
+
+        if name not in self._columns:
+            if name in self.entry.absent:
+                kind = self._manifest.schema.field(name).type
+                column = pa.nulls(self.n_rows, kind)
+            else:
+                column = self._file("seg").column(name)
+            updates = self._updates(name)
+            self._columns[name] = (
+                updated_column(column, name, updates) if updates else column
+            )
+        return self._columns[name]
+
+    def _updates(self, name: str) -> list[Update]:
+        """Return what has changed in a column since the segment was written."""
+        entries = self.entry.updates
+        places = [i for i, each in enumerate(entries) if name in each.columns]
+        return [*map(self._update, places), *self._edits.get(name, ())]
+
+    def _update(self, place: int) -> Update:
+        """Return the update of one place, from its file where it is not read yet."""
+        entry = self.entry.updates[place]
+        update = self._read_updates.get(entry.token)
+        if update is None:
+            update = self.files.updates.get(entry.token)
+        if update is None:
+            update = read_update(self._disk, self._manifest, self.entry, entry)
+            self.files.updates[entry.token] = update
+        self._read_updates[entry.token] = update  # which the others hold weakly
+        return update
+
+    def edited(self, edits: Mapping[str, Sequence[Update]]) -> "Part":
+        """Return these rows after updates of columns that are in no file yet."""
+        return Part(self._disk, self._manifest, self.entry, self.files, edits)
+
+    def written(self, edits: Mapping[str, Sequence[Update]]) -> SegmentEntry:
+        """Write updates of columns to a file, and return the segment with it."""
+        import pyarrow as pa
+
+        updates = [each for of_column in edits.values() for each in of_column]
+        positions = [update.positions for update in updates]
+        names = {*edits}
+        n_rows = len(np.unique(np.concatenate(positions)))
+        stay = taken_in(self.entry, n_rows)
+        for place in range(stay, len(self.entry.updates)):
+            update = self._update(place)
+            positions.append(update.positions)
+            names |= {*update.values}
+        merged = np.unique(np.concatenate(positions))
+        columns = [name for name in self._manifest.schema.names if name in names]
+        table = self.edited(edits).take(columns, merged.astype(np.int64))
+        table = table.add_column(0, POSITION, pa.array(merged))
+        return write_update(self._disk, self.entry, self._manifest.schema, table, stay)
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -282,7 +366,7 @@ class Part:
         """
         positions = self.look_up(ids)
         hits = np.flatnonzero(positions >= 0)
-        if len(hits) and self.entry.deletes is not None:
+        if len(hits) and self.entry.has_deletes:
             positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 

@@ -182,6 +182,13 @@ class Store:
         """Return the names of states that stay, with their numbers."""
         return dict(newest_manifest(self._disk).tags)
 
+    def tag_times(self) -> dict[str, datetime]:
+        """Return when states got their names, as far as this is known."""
+        times = newest_manifest(self._disk).tag_times
+        return {
+            name: datetime.fromtimestamp(at, UTC) for name, (_, at) in times.items()
+        }
+
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""
         return newest_number(self._disk)

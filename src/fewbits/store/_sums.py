@@ -15,9 +15,8 @@ from fewbits import _kernels
 from fewbits._formats import check_kind
 from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import OutFile, read_at
-from fewbits.store._manifest import REPAIR, FileEntry, plain_entry
+from fewbits.store._manifest import BLOCK, REPAIR, FileEntry, plain_entry
 
-BLOCK = 1 << 16
 _CHUNK = 1 << 19  # bytes that are read at once
 Sums = NDArray[np.uint32]
 
@@ -165,23 +164,23 @@ class FileSums:
     """The sums of one Arrow file, and its frame.
 
     `head` and `tail` stand before and behind the values: Arrow's schema, and where
-    things are.
+    things are. Of a file whose sums stand in the manifest they are not kept.
     """
 
     sums: Sums
-    head: bytes
-    tail: bytes
     n_bytes: int
+    head: bytes = b""
+    tail: bytes = b""
 
     @property
     def body(self) -> tuple[int, int]:
         """The bytes in which the values lie."""
         return len(self.head), self.n_bytes - len(self.tail)
 
-    @property
-    def entry(self) -> FileEntry:
-        """The facts that a manifest keeps of the file."""
-        return FileEntry(self.n_bytes, sum_of_sums(self.sums))
+    def entry(self, *, inline: bool = False) -> FileEntry:
+        """Return the facts that a manifest keeps of the file, perhaps with its sums."""
+        sums = tuple(self.sums.tolist()) if inline else ()
+        return FileEntry(self.n_bytes, sum_of_sums(self.sums), sums)
 
     def to_bytes(self) -> bytes:
         head = np.array([(self.n_bytes, *self.body)], _HEAD)
@@ -233,7 +232,7 @@ def parse_sums(data: bytes, path: str) -> list[FileSums]:
                 raise ValueError("it is too short")
             sums = np.frombuffer(data, "<u4", n_blocks, of_sums).astype(np.uint32)
             head, tail = data[of_head:of_tail], data[of_tail:at]
-            files.append(FileSums(sums, head, tail, n_bytes))
+            files.append(FileSums(sums, n_bytes, head, tail))
     except NewerFormatError:
         raise
     except ValueError as error:
@@ -303,7 +302,7 @@ def mended_blocks(data: Any, entry: FileEntry, sums: FileSums | None) -> Any:
         data = data[: entry.n_bytes]
     if (len(data), sum_of_sums(block_sums(data))) == (entry.n_bytes, entry.crc):
         return data
-    if sums is None or sums.entry != entry or len(data) != entry.n_bytes:
+    if sums is None or sums.entry() != entry or len(data) != entry.n_bytes:
         return None
     start, stop = sums.body
     mended = bytearray(sums.head + bytes(data[start:stop]) + sums.tail)

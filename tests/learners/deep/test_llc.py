@@ -298,10 +298,10 @@ def test_items_with_several_labels(options):
             "codebook_training.similarity_weight=0.1 is of a learnt",
         ),
         ({"similarity_weight": -1}, "codebook_training.similarity_weight must be"),
-        ({"init": "pca"}, "codebook_training.init must be one of 'svd', 'cca'"),
+        ({"init": "pca"}, "codebook_training.init must be"),
         (
             {"n_bits": 8, "nested_bits": (9,)},
-            "each of codebook_training.nested_bits must be an integer, 1 to 8, got 9",
+            "each of codebook_training.nested_bits must be",
         ),
         ({"n_bits": 8, "nested_bits": (4,)}, "20 classes need at least 5 bits"),
         ({"n_bits": 22, "codebook": "svd"}, "19 directions, too few for 22 bits"),

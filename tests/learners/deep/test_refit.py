@@ -129,14 +129,6 @@ def test_learnt_centres_are_learnt_from_all_items(tmp_path):
     assert phases.count("centres") == phases.count("refit.centres") == 50
 
 
-def test_tol_does_not_cut_training_on_all_items_short():
-    seen = []
-    options = {"max_epochs": 100, "learning_rate": 0.01, "tol": 0.01}
-    fitted = learner(refit=True, callbacks=[seen.append], **options).fit(X, y)
-    assert fitted.n_epochs_ < 100
-    assert sum("phase" in record for record in seen) == best_epoch(fitted)
-
-
 class Killed(Exception):
     pass
 

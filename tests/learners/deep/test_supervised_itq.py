@@ -171,11 +171,11 @@ def test_a_collection_classifies_by_it():
 
 
 def test_mistakes():
-    with pytest.raises(ArgumentError, match="supervision must be 'validated'"):
+    with pytest.raises(ArgumentError, match="supervision must be"):
         learnt("auto")
     with pytest.raises(ArgumentError, match="supervision must be"):
         learnt(1.5)
-    with pytest.raises(ArgumentError, match="n_iter must be an integer"):
+    with pytest.raises(ArgumentError, match="n_iter must be"):
         learnt("validated", n_iter="x")
     torch = pytest.importorskip("torch")
     with pytest.raises(ArgumentError, match="takes features: leave"):

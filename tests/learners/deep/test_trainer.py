@@ -192,14 +192,6 @@ def test_a_checkpoint_belongs_to_all_items(tmp_path):
         model.fit(other, y)
 
 
-def test_training_that_has_stopped_is_not_gone_on_with(tmp_path):
-    options = {"tol": 0.2, "max_epochs": 30, "checkpoint": tmp_path / "training.pt"}
-    stopped, again = learner(**options).fit(X, y), learner(**options).fit(X, y)
-    assert 2 <= stopped.n_epochs_ == again.n_epochs_ < 30
-    assert again.encoder_.fingerprint == stopped.encoder_.fingerprint
-    assert again.objective_.tolist() == stopped.objective_.tolist()
-
-
 def test_checkpoint_belongs_to_a_backbone(tmp_path):
     def fit(width, seed, trainable):
         torch.manual_seed(seed)
@@ -329,25 +321,6 @@ def test_checkpoint_runs_no_code(tmp_path, capsys):
 def test_checkpoint_that_cannot_be_written(tmp_path):
     with pytest.raises(OSError, match="nowhere"):
         learner(checkpoint=tmp_path / "nowhere" / "training.pt").fit(X, y)
-
-
-def test_best_epoch_is_kept_and_patience_ends_training():
-    options = {"max_epochs": 60, "learning_rate": 0.05, "validation": 0.3}
-    fitted = learner(**options, patience=3).fit(X, y)
-    maps = [record["map"] for record in fitted.history_]
-    assert len(maps) == int(np.argmax(maps)) + 4 < 60
-
-
-def test_patience_counts_from_the_best_of_epochs_that_are_equally_accurate():
-    options = {"codebook": "random", "max_epochs": 20, "learning_rate": 0.05}
-    options |= {"validation": 0.3, "patience": 2, "random_state": 0, "device": "cpu"}
-    options |= {"hidden": ()}
-    history = made(LLC, 8, **options).fit(np.eye(5, 12)[y] * 20 + X, y).history_
-    accuracies = [record["accuracy"] for record in history]
-    ranks = [(record["accuracy"], -record["loss"]) for record in history]
-    best = max(range(len(ranks)), key=ranks.__getitem__)
-    assert len(history) == min(best + 3, 20)
-    assert best > np.argmax(accuracies) + 2  # the loss has gone on to fall
 
 
 def test_network_and_classifier_are_those_of_the_best_epoch():

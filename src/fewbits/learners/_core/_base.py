@@ -31,7 +31,12 @@ from fewbits.learners._core._device import (
     threads_limited,
 )
 from fewbits.learners._core._docs import complete
-from fewbits.learners._core._parameters import Config, Constraint, check, check_seed
+from fewbits.learners._core._parameters import (
+    Config,
+    Constraint,
+    check,
+    check_seed,
+)
 from fewbits.learners._core._rows import HUGE, check_values, line_spans
 
 Group = TypeVar("Group", bound=Config)
@@ -403,14 +408,12 @@ def warn_constant_bits(encoder: Encoder, X: Array, why: str) -> int:
     return n_dead
 
 
-def n_different(bits: NDArray[np.bool_], advice: str | None = None) -> int:
-    """Return how many bits neither repeat others nor are their opposites."""
-    # With `advice`, warn where they are half of them, or fewer.
+def warn_repeated_bits(bits: NDArray[np.bool_], advice: str) -> None:
+    """Warn where half of the bits, or more, repeat others or are their opposites."""
     alike = np.where(bits[:1], bits, ~bits)
     n, n_bits = len(np.unique(np.packbits(alike, axis=0), axis=1).T), bits.shape[1]
     constant = bits.all(axis=0) | ~bits.any(axis=0)  # which have a warning of their own
-    if advice is not None and n <= n_bits / 2 and not constant.any():
+    if n <= n_bits / 2 and not constant.any():
         warn_user(
             f"only {n} of {n_bits} bits are different on the training rows; {advice}"
         )
-    return n

@@ -1,5 +1,6 @@
 """Base of the learners of deep codes."""
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import closing
 from copy import deepcopy
@@ -12,15 +13,18 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from torch import nn
 
 from fewbits._arrow import as_array
 from fewbits._typing import Array, CodeArray
+from fewbits.classify import Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._iterative import (
+    Checkpoint,
     check_repeatable,
-    may_stop,
+    data_checksum,
     report,
     warn_of_interrupt,
 )
@@ -28,15 +32,16 @@ from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import USUAL, Config
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator, split_off
-from fewbits.learners.deep._identity import checksum, identity_of
 from fewbits.learners.deep._network import (
     MOST_BYTES,
     HashNetwork,
     Head,
     Items,
+    frozen_layers,
     learn_standardize,
     parts_of,
     probe_backbone,
+    still_modules,
 )
 from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._torch import (
@@ -50,7 +55,6 @@ from fewbits.learners.deep._trainer import (
     Callback,
     Classify,
     Objective,
-    Phase,
     Problem,
     Trainer,
 )
@@ -58,8 +62,6 @@ from fewbits.learners.deep.centres._unique import unique
 from fewbits.learners.deep.losses import Loss, LossContext, Targets
 from fewbits.learners.deep.losses._classes import CodebookLoss
 
-#: The phase in which all items are trained on.
-REFIT = "refit"
 _CENTRE_EPOCHS = 50  # as many as LLC's
 _SHOWN = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
 #: With fewer held-out items, their mAP is too noisy to tell that nothing was learnt.
@@ -121,7 +123,7 @@ class DeepLearner(Learner):
     verbose: bool = False
     random_state: Any = None
 
-    constraints: ClassVar = USUAL | {"refit": [bool]}
+    constraints: ClassVar = USUAL | {"refit": ["boolean"]}
     configs: ClassVar[dict[str, type[Config]]] = {
         "network": NetworkConfig,
         "training": TrainingConfig,
@@ -141,10 +143,6 @@ class DeepLearner(Learner):
         return str(as_device(self.device))
 
     @property
-    def n_planned(self) -> int:
-        return self._training.max_epochs
-
-    @property
     def _network_config(self) -> NetworkConfig:
         return self._config("network", NetworkConfig)
 
@@ -162,21 +160,19 @@ class DeepLearner(Learner):
                 "callbacks must be a sequence of functions that take the metrics of an "
                 f"epoch, got {self.callbacks!r}"
             )
-        for name in self._needing_held_out():
-            if self._training.validation == 0:
-                raise ArgumentError(
-                    f"{name} needs held-out items, but training.validation=0"
-                )
-            if self._training.eval_every == 0:
-                raise ArgumentError(f"{name} needs metrics, but training.eval_every=0")
+        name, training = self._needing_held_out(), self._training
+        if name and training.validation == 0:
+            raise ArgumentError(
+                f"{name} needs held-out items, but training.validation=0"
+            )
+        if name and training.eval_every == 0:
+            raise ArgumentError(f"{name} needs metrics, but training.eval_every=0")
 
-    def _needing_held_out(self) -> list[str]:
+    def _needing_held_out(self) -> str:
         """Return what was chosen and has no effect without held-out items."""
-        patience, base = self._training.patience, self._training.validation_base
-        needing = [] if patience is None else [f"training.patience={patience}"]
-        if base == "held_out":
-            needing.append("training.validation_base='held_out'")
-        return [*needing, "refit=True"] if self.refit else needing
+        if self._training.validation_base == "held_out":
+            return "training.validation_base='held_out'"
+        return "refit=True" if self.refit else ""
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
         """Return what the encoder is given: the features of the trained backbone.
@@ -262,7 +258,6 @@ class DeepLearner(Learner):
         share = self._training.validation if share is None else share
         train, held_out = split_off(labels, share, rng)
         if share and not len(held_out):
-            needing = self._needing_held_out()
             given = f"training.validation={self._training.validation}"
             if labels.ndim == 2:
                 way = f"{given} spares none of {len(labels)}: raise it"
@@ -270,8 +265,8 @@ class DeepLearner(Learner):
                 way = "no class has two"
             else:
                 way = f"{given} is none of {largest}: {1 / largest:.2g} would do"
-            if needing:
-                raise ArgumentError(f"{needing[0]} needs held-out items, but {way}")
+            if needing := self._needing_held_out():
+                raise ArgumentError(f"{needing} needs held-out items, but {way}")
         self.held_out_ = held_out
         base = self._training.validation_base if share else "trained"
         evaluator = Evaluator(labels, train, held_out, rng, base)
@@ -285,7 +280,7 @@ class DeepLearner(Learner):
             all_targets.subset(train),
             evaluator,
             seed,
-            "" if self.checkpoint is None else checksum(items.X, labels),
+            "" if self.checkpoint is None else _checksum(items.X, labels),
         )
 
     def _items(self, X: Array, rows: NDArray[np.int64], seed: int) -> tuple[Items, int]:
@@ -306,7 +301,7 @@ class DeepLearner(Learner):
         bias: bool = True,
         linear: bool = False,
         batch_norm: bool = False,
-        dropout: float | None = None,
+        dropout: float = Loss.head_dropout,
     ) -> HashNetwork:
         """Return a network whose weights depend on the seed only."""
         config = self._network_config
@@ -314,13 +309,12 @@ class DeepLearner(Learner):
         if linear:
             hidden, backbone, trainable = [], deepcopy(backbone), 0
         sizes = [problem.n_features, *hidden, n_outputs]
+        if config.dropout is not None:
+            dropout = config.dropout
+        elif not config.widths:
+            dropout = 0.0
         with reproducible(problem.seed):
-            head = Head(
-                sizes,
-                dropout=config.drop_rate(dropout),
-                bias=bias,
-                batch_norm=batch_norm,
-            )
+            head = Head(sizes, dropout=dropout, bias=bias, batch_norm=batch_norm)
             return HashNetwork(head, backbone, trainable)
 
     def _features_of(
@@ -373,17 +367,46 @@ class DeepLearner(Learner):
         if control is not None:
             own = "centres" if objective.has_loss else "kind"
             control.start(replace(context, centres=getattr(loss, own, None)))
-        trained, items = self._at_work(problem, network)
-        plan = self._phase(problem, n_epochs or self._training.max_epochs, phase)
+        # What is trained, and on what: on features where the backbone stays.
+        trained, items, device = network, problem.items, as_device(self.device)
+        n = len(problem.labels)
+        if network.keeps_backbone and n * network.head.n_inputs * 4 <= MOST_BYTES:
+            network.to(device)
+            with deterministic(device):
+                features = self._features_of(network, items, torch.arange(n))
+            if not features.isfinite().all():
+                raise FeatureError("the backbone gives features that are not finite")
+            trained, items = HashNetwork(network.head), Items(features.numpy())
+        suffix, checkpoint = f".{phase}" if phase else "", None
+        if self.checkpoint is not None:
+            parameters = self.get_params()
+            for group in self.configs:  # whether it was given or not
+                del parameters[group]
+            identity = {
+                "learner": type(self).__name__ + suffix,
+                **identity_of(parameters),
+                "seed": problem.seed,
+                "data": problem.checksum,
+            }
+            checkpoint = Checkpoint(f"{self.checkpoint}{suffix}", identity)
         trainer = Trainer(
-            trained, objective, items, problem, self._training, plan, classify
+            trained,
+            objective,
+            items,
+            problem,
+            self._training,
+            device,
+            n_epochs or self._training.max_epochs,
+            phase=phase,
+            checkpoint=checkpoint,
+            classify=classify,
         )
         last = n_epochs is None
         trainer.judged = (
             last and self._one_phase and len(self.held_out_) >= _FEWEST_ITEMS
         )
         try:
-            with deterministic(trainer.phase.device):
+            with deterministic(device):
                 self._epochs(trainer, last)
         except DivergedError:
             if last and trainer.history:
@@ -411,48 +434,11 @@ class DeepLearner(Learner):
         )
         return unique(loss.values).codes
 
-    def _at_work(
-        self, problem: Problem, network: HashNetwork
-    ) -> tuple[HashNetwork, Items]:
-        """Return what is trained, and on what: on features where the backbone stays."""
-        n, width = len(problem.labels), network.head.n_inputs
-        if not network.keeps_backbone or n * width * 4 > MOST_BYTES:
-            return network, problem.items
-        device = as_device(self.device)
-        network.to(device)
-        with deterministic(device):
-            features = self._features_of(network, problem.items, torch.arange(n))
-        if not features.isfinite().all():
-            raise FeatureError("the backbone gives features that are not finite")
-        return HashNetwork(network.head), Items(features.numpy())
-
-    def _phase(self, problem: Problem, n_epochs: int, name: str) -> Phase:
-        parameters = self.get_params()
-        for group in self.configs:  # whether it was given or not
-            del parameters[group]
-        suffix = f".{name}" if name else ""
-        path = None if self.checkpoint is None else f"{self.checkpoint}{suffix}"
-        identity = {
-            "learner": type(self).__name__ + suffix,
-            **identity_of(parameters),
-            "seed": problem.seed,
-            "data": problem.checksum,
-        }
-        device = as_device(self.device)
-        return Phase(n_epochs, problem.seed, device, name, path, identity)
-
     def _epochs(self, trainer: Trainer, last: bool) -> None:
         """Train until it may stop; an interrupt ends no phase but the last."""
-        history, decided = trainer.history, trainer.phase.name == REFIT
-
-        def stops() -> bool:
-            losses = [record["loss"] for record in history]
-            return not decided and may_stop(losses, self._training.tol)
-
+        history = trainer.history
         try:
             with closing(trainer.epochs()) as epochs:
-                if stops():
-                    return
                 for record in epochs:
                     with undisturbed():
                         for callback in self.callbacks:
@@ -461,24 +447,22 @@ class DeepLearner(Learner):
                     note = "".join(
                         f", {v} {record[k]:.3f}" for k, v in names if k in record
                     )
-                    if trainer.phase.name:
-                        note += f", phase {trainer.phase.name}"
+                    if trainer.phase:
+                        note += f", phase {trainer.phase}"
                     report(
                         type(self).__name__,
                         len(history),
-                        trainer.phase.n_epochs,
+                        trainer.n_epochs,
                         record["loss"],
                         verbose=self.verbose,
                         note=note,
                     )
-                    if stops():
-                        return
         except KeyboardInterrupt:
             if not (history and last):
                 raise
             trainer.interrupted = True
-            path = trainer.phase.checkpoint
-            warn_of_interrupt(self, len(history), self.n_planned, path)
+            path = None if trainer.checkpoint is None else trainer.checkpoint.path
+            warn_of_interrupt(self, len(history), self._training.max_epochs, path)
 
     def _keep(self, trainer: Trainer) -> None:
         """Go back to the best epoch, and keep what is known of all."""
@@ -496,3 +480,61 @@ class DeepLearner(Learner):
         if "feature_names_in_" in vars(self):  # also where training diverges later
             encoder = encoder.with_feature_names(self.feature_names_in_)
         return encoder
+
+
+# What tells one training from another, so that none goes on from another's file.
+
+#: Parameters that a training does not depend on, but for `random_state`: its seed is
+#: told apart.
+_NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
+#: What of a loss or control tells it from others.
+_PLAIN = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tensor)
+
+
+def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return those parameters that a training depends on, for JSON."""
+    identity = {
+        name.replace("__", "."): _described(value)
+        for name, value in parameters.items()
+        if name not in _NOT_IDENTITY
+    }
+    backbone = parameters["network__backbone"]
+    if backbone is not None:
+        # Whether it has been trained or not: the shapes of all parameters, and the
+        # values of those that stay as they are.
+        frozen = frozen_layers(backbone, parameters["network__trainable"])
+        still = still_modules(backbone, parameters["network__trainable"])
+        constants = [
+            *(p for m in frozen for p in m.parameters(False)),
+            *(b for m in still for b in m.buffers(False)),
+        ]
+        shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
+        values = [_described(tensor) for tensor in constants]
+        identity["network.backbone"] = [*_described(backbone), shapes, values]
+    return identity
+
+
+def _described(value: Any) -> Any:
+    """Return what distinguishes two parameters, for JSON."""
+    if isinstance(value, nn.Module):
+        options = {
+            name: _described(option)
+            for name, option in vars(value).items()
+            if isinstance(option, _PLAIN)
+        }
+        return [type(value).__name__, options]
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
+    if isinstance(value, Codebook):
+        return value.fingerprint
+    if isinstance(value, list | tuple):
+        return [_described(item) for item in value]
+    return value if isinstance(value, bool | int | float | str) else repr(value)
+
+
+def _checksum(X: Array, labels: NDArray[Any]) -> str:
+    return f"{X.dtype} {X.shape[1:]} {data_checksum(X.reshape(len(X), -1), labels)}"

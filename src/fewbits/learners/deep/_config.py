@@ -13,9 +13,10 @@ from fewbits.learners._core._parameters import (
     Config,
     Interval,
     check_integers,
+    words,
 )
 
-_HIDDEN, _DROPOUT = 512, 0.5
+_HIDDEN = 512
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -44,24 +45,17 @@ class TrainingConfig(Config):
         trained on, or each half of the held-out items the other half. Choose "held_out"
         if you will search mostly items that are not trained on, and enough are held
         out: the epoch that ranks trained items best is often too late for others.
-    patience : int or None, default=None
-        Stop after this many epochs without improvement; needs held-out items.
     eval_every : int, default=1
         Evaluate the codes (the bound, and mAP of held-out items) every so many epochs;
         an evaluation may take as long as an epoch of a small network. The last of
         `max_epochs` is evaluated, too, and only evaluated epochs can be kept. 0 never
         evaluates.
-    tol : float, default=0.0
-        Stop when an epoch lowers the loss by at most this share of it.
     mixed_precision : bool, default=False
         Compute in 16 bits where torch considers that safe (autocast): faster on a GPU.
 
     Examples
     --------
-    >>> from sklearn.base import clone
     >>> from fewbits.learners.deep import DeepHash
-    >>> clone(TrainingConfig(learning_rate=0.01, max_epochs=50))
-    TrainingConfig(learning_rate=0.01, max_epochs=50)
     >>> DeepHash(64).set_params(training__batch_size=128).training
     TrainingConfig(batch_size=128)
     """
@@ -73,9 +67,7 @@ class TrainingConfig(Config):
     backbone_rate: float = 0.1
     validation: float = 0.1
     validation_base: str = "trained"
-    patience: int | None = None
     eval_every: int = 1
-    tol: float = 0.0
     mixed_precision: bool = False
 
     constraints: ClassVar = {
@@ -85,19 +77,10 @@ class TrainingConfig(Config):
         "weight_decay": [Interval(float, 0)],
         "backbone_rate": [Interval(float, 0)],
         "validation": [Interval(float, 0, 0.9)],
-        "validation_base": ["trained", "held_out"],
-        "patience": [Interval(int, 1), None],
+        "validation_base": [words("trained", "held_out")],
         "eval_every": [Interval(int, 0)],
-        "tol": USUAL["tol"],
-        "mixed_precision": [bool],
+        "mixed_precision": ["boolean"],
     }
-
-    def check(self) -> None:
-        if self.patience is not None and self.eval_every > self.patience:
-            raise ArgumentError(
-                f"training.patience={self.patience} epochs need metrics, but "
-                f"training.eval_every={self.eval_every}"
-            )
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -144,8 +127,8 @@ class NetworkConfig(Config):
 
     constraints: ClassVar = {
         "dropout": [Interval(float, 0, 0.99), None],
-        "bias": [bool],
-        "standardize": [bool],
+        "bias": ["boolean"],
+        "standardize": ["boolean"],
         "trainable": [Interval(int, 0), None],
     }
 
@@ -169,16 +152,9 @@ class NetworkConfig(Config):
 
     @property
     def widths(self) -> list[int]:
-        """Return the widths of the hidden layers."""
         if self.hidden is None:
             return [_HIDDEN] if self.backbone is None else []
         return list(self.hidden)
-
-    def drop_rate(self, usual: float | None = None) -> float:
-        """Return the share of inputs that a step leaves out; losses have a `usual`."""
-        if self.dropout is not None:
-            return self.dropout
-        return (_DROPOUT if usual is None else usual) if self.widths else 0.0
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -221,7 +197,7 @@ class CodebookConfig(Config):
         "max_epochs": [Interval(int, 1)],
         "learning_rate": POSITIVE,
         "label_smoothing": [Interval(float, 0, 0.99)],
-        "init": ["svd", "cca", "predictable", "semantic", None],
+        "init": [words("svd", "cca", "predictable", "semantic"), None],
         "nested_bits": check_integers,
         "similarity_weight": [Interval(float, 0)],
     }

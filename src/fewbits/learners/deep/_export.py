@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from fewbits._extras import missing_extra
 from fewbits.backbones import OnnxImages, keep_network, pixels
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.learners._core._parameters import check_integer
+from fewbits.learners._core._parameters import Interval, check
 
 _OPSET = 18  # the one that torch's exporter writes; others would be converted
 _TESTED = (2, 13)  # torch 2.6 trains, but its exporter fails with current onnxscript
@@ -85,7 +85,7 @@ def export_backbone(
         raise missing_extra("exporting a network needs onnxscript", "deep")
     if not isinstance(module, nn.Module):
         raise ArgumentError(f"module must be a torch module, got {module!r}")
-    check_integer("size", size, 1)
+    check("size", size, [Interval(int, 1)])
     served = _Served(module, _channels("mean", mean), _channels("std", std, least=0))
     rng = np.random.default_rng(0)
     images = list(rng.integers(0, 256, (_N_CHECKED, size, size, 3), np.uint8))

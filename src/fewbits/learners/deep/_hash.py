@@ -13,7 +13,7 @@ from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import warn_of_interrupt
-from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
+from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
 from fewbits.learners.deep._torch import copy_of
 from fewbits.learners.deep._trainer import Trainer
@@ -47,9 +47,8 @@ class DeepHash(DeepLearner):
     refit : bool, default=False
         After the best number of epochs has been found on held-out items, train again
         from the start on all items for that many epochs; useful when items are few.
-        The number is the best of mAP smoothed over nine epochs, and ``training.tol``
-        does not stop the second training. No items are left to calibrate
-        probabilities with.
+        The number is the best of mAP smoothed over nine epochs. No items are left to
+        calibrate probabilities with.
 
     Attributes
     ----------
@@ -115,7 +114,7 @@ class DeepHash(DeepLearner):
         n_epochs = trainer.n_best
         del trainer  # and the copy of the items that is its own
         try:
-            of_all, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
+            of_all, _ = self._trained(self._problem(X, y, 0.0), n_epochs, "refit")
         except BaseException as error:
             self.__dict__.update(fitted, encoder_=encoder)
             if trained is not None:
@@ -124,7 +123,9 @@ class DeepHash(DeepLearner):
                 raise
             when = "while it was trained anew on all items"
             path = self.checkpoint
-            warn_of_interrupt(self, self.n_epochs_, self.n_planned, path, when)
+            warn_of_interrupt(
+                self, self.n_epochs_, self._training.max_epochs, path, when
+            )
             return encoder
         self.__dict__.update({name: fitted[name] for name in _OF_SELECTION})
         return of_all
@@ -140,7 +141,7 @@ class DeepHash(DeepLearner):
             self.n_bits,
             bias=self._network_config.bias,
             batch_norm=counts and loss.batch_norm,
-            dropout=loss.head_dropout if counts else None,
+            dropout=loss.head_dropout if counts else Loss.head_dropout,
         )
         trainer = self._train(
             problem, network, loss, control, n_epochs=n_epochs, phase=phase

@@ -14,19 +14,14 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import log_softmax, normalize, pad, silu, softmax
+from torch.nn.functional import log_softmax, pad, silu, softmax
 from torch.nn.utils.rnn import pad_sequence
 
 from fewbits._warnings import warn_user
 from fewbits.learners._core._docs import complete
-from fewbits.learners._core._parameters import (
-    check,
-    check_integer,
-    check_number,
-)
+from fewbits.learners._core._parameters import Interval, check, words
 from fewbits.learners.deep.losses._base import Batch, LossContext, shown_options
 from fewbits.learners.deep.losses._centres import centre_loss, make_centres
-from fewbits.learners.deep.losses._pairs import SHORTEST, hamming_of
 
 _NEVER = -1e30  # log-odds of values that a shorter block cannot have
 
@@ -65,9 +60,6 @@ class Control(nn.Module, ABC):
         Of the term against the loss. It decides much; choose it on validation data.
     mode : {"add", "replace"}, default="add"
         Whether it is added to the loss, or takes its place. The paper does not say.
-    reduction : {"sum", "mean"}, default="sum"
-        Over the centres of an item with several labels: the paper's sum, or the mean
-        of the authors' code.
     """
 
     centres: Tensor
@@ -77,14 +69,12 @@ class Control(nn.Module, ABC):
         complete(cls)
 
     def __init__(
-        self, centres: Any, weight: float, mode: str, reduction: str = "sum"
+        self, centres: Any = None, weight: float = 1.0, mode: str = "add"
     ) -> None:
         super().__init__()
-        check("mode", mode, ["add", "replace"])
-        check_number("weight", weight, 0)
-        check("reduction", reduction, ["sum", "mean"])
+        check("mode", mode, [words("add", "replace")])
+        check("weight", weight, [Interval(float, 0)])
         self.kind, self.weight, self.mode = centres, weight, mode
-        self.reduction = reduction
 
     def start(self, context: LossContext) -> None:
         """Make centres and networks for this problem."""
@@ -112,53 +102,15 @@ class Control(nn.Module, ABC):
 
 
 class CentreControl(Control):
-    """The centres without the posterior: each bit by itself, or all by their distance.
+    """The centres without the posterior: each bit by itself.
 
-    The control experiment that the paper lacks: the targets of `PosteriorControl`
-    without its posterior. "bits" is the binary cross-entropy with each bit of the
-    centre, as if the bits of a block were independent; like there, the term is a sum,
-    so that a weight means the same in both. "cauchy" is ``log(1 + d / gamma)`` of DCH,
-    with the distance to the centre. In place of a loss they are the variants that the
-    paper compares its surrogate with.
-
-    Parameters
-    ----------
-    likelihood : {"bits", "cauchy"}, default="bits"
-        Of a centre given the scores: that of its bits, or a Cauchy distribution of the
-        distance from it.
-    gamma : float, default=20.0
-        Scale of the Cauchy distribution, in bits.
+    The control experiment that the paper lacks: the binary cross-entropy with each bit
+    of the centre, as if the bits of a block were independent. Like that of
+    `PosteriorControl` the term is a sum, so that a weight means the same in both.
     """
 
-    def __init__(
-        self,
-        centres: Any = None,
-        weight: float = 1.0,
-        mode: str = "add",
-        *,
-        likelihood: str = "bits",
-        gamma: float = 20.0,
-        reduction: str = "sum",
-    ) -> None:
-        super().__init__(centres, weight, mode, reduction)
-        check("likelihood", likelihood, ["bits", "cauchy"])
-        check_number("gamma", gamma, 0, closed="neither")
-        self.likelihood, self.gamma = likelihood, gamma
-
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
-        if self.likelihood == "cauchy":
-            # DCH's term for a similar pair, of items and their classes' centres.
-            unit = normalize(torch.tanh(scores), eps=SHORTEST)
-            n_bits = scores.shape[1]
-            distances = hamming_of(unit @ self.centres.T / n_bits**0.5, n_bits)
-            labels = batch.labels
-            if self.reduction == "mean":
-                labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
-            codes = (torch.log1p(distances / self.gamma) * labels).sum(dim=1).mean()
-        else:
-            codes = scores.shape[1] * centre_loss(
-                2 * scores, self.centres, batch, self.reduction
-            )
+        codes = scores.shape[1] * centre_loss(2 * scores, self.centres, batch, "sum")
         return ControlLoss(codes, torch.zeros_like(codes))
 
 
@@ -179,8 +131,6 @@ class PosteriorControl(Control):
         where the authors' code draws for each item, as that makes smaller products.
     block : int, default=8
         Bits in a block at most, up to 12; as few blocks as do, of nearly equal sizes.
-    train_surrogate : bool, default=True
-        False keeps the networks as they are at first: a control experiment.
 
     Notes
     -----
@@ -206,16 +156,12 @@ class PosteriorControl(Control):
         n_hidden: int = 256,
         dropout: float = 0.5,
         block: int = 8,
-        train_surrogate: bool = True,
-        reduction: str = "sum",
     ) -> None:
-        super().__init__(centres, weight, mode, reduction)
-        check_integer("n_hidden", n_hidden, 1)
-        check_integer("block", block, 1, 12)
-        check_number("dropout", dropout, 0, 0.99)
-        check("train_surrogate", train_surrogate, [bool])
+        super().__init__(centres, weight, mode)
+        check("n_hidden", n_hidden, [Interval(int, 1)])
+        check("block", block, [Interval(int, 1, 12)])
+        check("dropout", dropout, [Interval(float, 0, 0.99)])
         self.n_hidden, self.dropout, self.block = n_hidden, dropout, block
-        self.train_surrogate = train_surrogate
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -230,11 +176,10 @@ class PosteriorControl(Control):
         self.register_buffer("values", self._values(self._blocks(self.centres)))
         self.surrogate = Surrogate(used.sum(dim=1), self.n_hidden, self.dropout)
         self.surrogate.reset(context.generator())
-        self.surrogate.requires_grad_(self.train_surrogate)
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         blocks, own = self._blocks(scores), None
-        if self.train_surrogate and self.training:
+        if self.training:
             own = ClassTargets.one_each(self._values(blocks))
         codes, taught = self.surrogate.losses(blocks, self._centres_of(batch), own)
         return ControlLoss(codes, taught)
@@ -260,8 +205,6 @@ class PosteriorControl(Control):
             return ClassTargets.one_each(self.values[:, batch.classes])
         most = max(1, int(batch.labels.sum(dim=1).max()))
         weights, classes = batch.labels.topk(most, dim=1)
-        if self.reduction == "mean":
-            weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
         return ClassTargets(self.values[:, classes], weights)
 
     def _blocks(self, scores: Tensor) -> Tensor:

@@ -80,16 +80,6 @@ class Problem:
     checksum: str
 
 
-@dataclass(frozen=True)
-class Phase:
-    n_epochs: int
-    seed: int
-    device: torch.device
-    name: str  # empty when it is all
-    checkpoint: str | None  # file that is renewed after each epoch
-    identity: dict[str, Any]  # what the training depends on, for its checkpoint
-
-
 class Trainer:
     """Train a network on items."""
 
@@ -108,19 +98,24 @@ class Trainer:
         items: Items,
         problem: Problem,
         config: TrainingConfig,
-        phase: Phase,
-        classify: Classify | None = None,
+        device: torch.device,
+        n_epochs: int,
+        *,
+        phase: str,  # empty when it is all
+        checkpoint: Checkpoint | None,
+        classify: Classify | None,
     ) -> None:
-        device = phase.device
+        self.device, self.n_epochs, self.phase = device, n_epochs, phase
+        self.seed, self.checkpoint = problem.seed, checkpoint
         self.network, self.objective = network.to(device), objective.to(device)
         self.items, self.targets = items, problem.targets.to(device)
         self.train = torch.from_numpy(problem.train)
-        self.evaluator, self.config, self.phase = problem.evaluator, config, phase
+        self.evaluator, self.config = problem.evaluator, config
         self.classify = classify
         self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
             self.optimizer = self._make_optimizer()
-        n_steps = phase.n_epochs * len(self._batches(0))
+        n_steps = n_epochs * len(self._batches(0))
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
             self.optimizer, max(n_steps, 1)
         )
@@ -157,15 +152,12 @@ class Trainer:
 
     def epochs(self) -> Generator[Record, None, None]:
         """Train, and yield the metrics of each epoch; go on where a checkpoint ends."""
-        with reproducible(self.phase.seed), self.network.frozen():
+        with reproducible(self.seed), self.network.frozen():
             if self._random is not None:
                 set_random_state(self._random)
             elif self.judged and self.config.eval_every:
                 self.untrained = self._metrics().get("map")
-            for epoch in range(len(self.history), self.phase.n_epochs):
-                patience, best = self.config.patience, self._best
-                if patience is not None and best and epoch - 1 - best[0] >= patience:
-                    return
+            for epoch in range(len(self.history), self.n_epochs):
                 good = copy_of(self.network), copy_of(self.objective)
                 try:
                     record = self._epoch(epoch, good)
@@ -204,11 +196,11 @@ class Trainer:
         if not all(bool(t.isfinite().all()) for t in (*trained, *norm)):
             self._give_up(epoch, good)
         record: Record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
-        if self.phase.name:
-            record["phase"] = self.phase.name
+        if self.phase:
+            record["phase"] = self.phase
         record["seconds"] = time.perf_counter() - start
         every = self.config.eval_every
-        is_last = epoch == self.phase.n_epochs - 1
+        is_last = epoch == self.n_epochs - 1
         if every and ((epoch + 1) % every == 0 or is_last):
             start = time.perf_counter()
             record |= self._metrics()
@@ -217,7 +209,7 @@ class Trainer:
 
     def _batches(self, epoch: int) -> list[Tensor]:
         """Return the shuffled numbers of training items; a rest of one is left out."""
-        seed = self.phase.seed * 1_000_003 + epoch
+        seed = self.seed * 1_000_003 + epoch
         generator = torch.Generator().manual_seed(seed % 2**63)
         order = torch.randperm(len(self.train), generator=generator)
         batches = parts_of(order, self.config.batch_size)
@@ -227,12 +219,12 @@ class Trainer:
 
     def _step(self, rows: Tensor) -> float:
         """Make a step on the training items of these numbers, and return the loss."""
-        X = self.items[self.train[rows]].to(self.phase.device)
+        X = self.items[self.train[rows]].to(self.device)
         mixed = self.config.mixed_precision
-        with torch.autocast(self.phase.device.type, enabled=mixed):
+        with torch.autocast(self.device.type, enabled=mixed):
             scores = self.network(X)
         value: Tensor = self.objective(
-            scores.float(), self.targets[rows.to(self.phase.device)]
+            scores.float(), self.targets[rows.to(self.device)]
         )
         loss = float(value.detach())
         if not np.isfinite(loss):
@@ -249,7 +241,7 @@ class Trainer:
         self._go_back(good)
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
-            kept = "" if self.phase.name else "; nothing was good before"
+            kept = "" if self.phase else "; nothing was good before"
         mixed = self.config.mixed_precision
         more = ", set training.mixed_precision=False" if mixed else ""
         raise DivergedError(
@@ -271,7 +263,7 @@ class Trainer:
         self.network.eval()
         with torch.inference_mode():
             parts = [
-                self.network(self.items[part].to(self.phase.device)).float()
+                self.network(self.items[part].to(self.device)).float()
                 for part in parts_of(torch.from_numpy(rows), self.config.batch_size * 4)
             ]
         self.network.train()
@@ -319,7 +311,7 @@ class Trainer:
             )
 
     def _save(self) -> None:
-        if self.phase.checkpoint is None:
+        if self.checkpoint is None:
             return
         state = {
             **{name: getattr(self, name).state_dict() for name in _STATEFUL},
@@ -331,21 +323,22 @@ class Trainer:
         buffer = BytesIO()
         torch.save(state, buffer)
         content = np.frombuffer(buffer.getbuffer(), np.uint8)
-        Checkpoint(self.phase.checkpoint, self.phase.identity).write((content,), [])
+        self.checkpoint.write((content,), [])
 
     def _resume(self) -> None:
-        if self.phase.checkpoint is None:
+        if self.checkpoint is None:
             return
-        file = Checkpoint(self.phase.checkpoint, self.phase.identity)
-        file.check()
-        saved = file.read()
+        self.checkpoint.check()
+        saved = self.checkpoint.read()
         if saved is None:
             return
         content = BytesIO(saved[0][0].tobytes())
         try:  # nothing in it is run
             state = torch.load(content, map_location="cpu", weights_only=True)
         except Exception as error:  # of many kinds, for what it refuses to make
-            raise ArtefactError(f"{file.path} is damaged; name another") from error
+            raise ArtefactError(
+                f"{self.checkpoint.path} is damaged; name another"
+            ) from error
         for name in _STATEFUL:
             getattr(self, name).load_state_dict(state[name])
         self.history, self.untrained = state["history"], state["untrained"]

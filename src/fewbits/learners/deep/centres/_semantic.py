@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import check_random_state
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import check_integer
+from fewbits.learners._core._parameters import Interval, check
 from fewbits.learners.deep.centres._separated import separated_centres
 from fewbits.learners.deep.centres._unique import Centres, check_sizes
 
@@ -69,7 +69,7 @@ def semantic_centres(
         )
     T: Matrix = squareform(pdist(V / norms[:, None]))
     check_sizes(len(T), n_bits)
-    check_integer("choice", choice, 1)
+    check("choice", choice, [Interval(int, 1)])
     rng = check_random_state(random_state)
     n_codes = min(choice * len(T), 2 ** min(n_bits, 30))
     codes = separated_centres(n_codes, n_bits, random_state=rng)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import N_BITS, check, check_integer
+from fewbits.learners._core._parameters import N_BITS, Interval, check
 
 Centres = NDArray[np.int8]
 
@@ -65,7 +65,7 @@ def _nearest_free(
 def check_sizes(n_classes: Any, n_bits: Any) -> None:
     """Refuse more classes than codes."""
     check("n_bits", n_bits, N_BITS)
-    check_integer("n_classes", n_classes, 1)
+    check("n_classes", n_classes, [Interval(int, 1)])
     if bits_needed(n_classes) > n_bits:
         raise ArgumentError(
             f"{n_classes} classes need at least {bits_needed(n_classes)} bits to get "

@@ -179,8 +179,8 @@ class Loss(nn.Module, ABC):
 
     #: Whether the network ends in a batch normalisation, which deployment folds in.
     batch_norm: ClassVar[bool] = False
-    #: What `NetworkConfig` drops out by default with this loss; None is its usual rate.
-    head_dropout: ClassVar[float | None] = None
+    #: What `NetworkConfig` drops out by default with this loss.
+    head_dropout: ClassVar[float] = 0.5
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

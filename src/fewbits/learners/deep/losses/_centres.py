@@ -15,7 +15,7 @@ from torch.nn.functional import (
 
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import check_number
+from fewbits.learners._core._parameters import Interval, check
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
@@ -78,7 +78,7 @@ class CSQ(CentreLoss):
 
     def __init__(self, centres: Any = "hadamard", quantization: float = 1e-4) -> None:
         super().__init__(centres)
-        check_number("quantization", quantization, 0)
+        check("quantization", quantization, [Interval(float, 0)])
         self.quantization = quantization
 
     def start(self, context: LossContext) -> None:
@@ -129,8 +129,8 @@ class OrthoHash(CentreLoss):
         self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
     ) -> None:
         super().__init__(centres)
-        check_number("scale", scale, 0, closed="neither")
-        check_number("margin", margin, 0, 2)
+        check("scale", scale, [Interval(float, 0, closed="neither")])
+        check("margin", margin, [Interval(float, 0, 2)])
         self.scale, self.margin = scale, margin
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:

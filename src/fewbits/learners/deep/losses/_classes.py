@@ -14,7 +14,7 @@ from torch.nn.functional import (
 )
 
 from fewbits.learners._core._device import tensor_signs
-from fewbits.learners._core._parameters import check_number
+from fewbits.learners._core._parameters import Interval, check
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
 from fewbits.learners.deep.losses._centres import centre_loss, class_means
@@ -45,7 +45,7 @@ class GreedyHash(Loss):
 
     def __init__(self, quantization: float = 0.1) -> None:
         super().__init__()
-        check_number("quantization", quantization, 0)
+        check("quantization", quantization, [Interval(float, 0)])
         self.quantization = quantization
 
     def start(self, context: LossContext) -> None:

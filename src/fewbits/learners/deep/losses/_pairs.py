@@ -5,13 +5,7 @@ from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
 from fewbits.learners._core._device import tensor_signs
-from fewbits.learners._core._parameters import (
-    POSITIVE,
-    Interval,
-    check,
-    check_integer,
-    check_number,
-)
+from fewbits.learners._core._parameters import POSITIVE, Interval, check
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import (
     Batch,
@@ -29,6 +23,7 @@ _MANY_CLASSES, _USUAL = 50, 5000
 #: Of fewer similar pairs than this share, they weigh as much as all others.
 _RARE = 0.25
 _PUBLISHED, _GENTLE = 0.5, 3.2  # DBDH's alpha, and its product with n_bits
+_SWEEPS = 10  # over the bits in each descent of DSDH
 _NEAREST = 1e-3  # bits; DCH's loss of dissimilar pairs at distance 0 is infinite
 
 
@@ -107,7 +102,7 @@ class HashNet(PairLoss):
     ) -> None:
         super().__init__(memory)
         check("alpha", alpha, [*POSITIVE, None])
-        check_number("growth", growth, 0)
+        check("growth", growth, [Interval(float, 0)])
         self.alpha, self.growth = alpha, growth
         self.step = 0
 
@@ -154,11 +149,6 @@ class DBDH(PairLoss):
     ----------
     balance : float, default=0.1
         The weight ``q`` of what balances the bits.
-    over : {"bit", "code"}, default="bit"
-        Whether each bit is to be balanced over the items of a batch, or each code over
-        its bits.
-    discrete : bool, default=True
-        Whether both terms are of bits. False takes scores, clamped to [-1, 1].
     alpha : float or None, default=None
         The factor ``a``. None is 1/2 as in public code, but ``3.2 / n_bits`` where
         fewer than a quarter of all pairs are similar.
@@ -181,21 +171,16 @@ class DBDH(PairLoss):
     def __init__(
         self,
         balance: float = 0.1,
-        over: str = "bit",
         *,
-        discrete: bool = True,
         memory: int | None = None,
         alpha: float | None = None,
         weighted: bool | None = None,
     ) -> None:
         super().__init__(memory)
         check("alpha", alpha, [*POSITIVE, None])
-        check("weighted", weighted, [bool, None])
-        check_number("balance", balance, 0)
-        check("over", over, ["bit", "code"])
-        check("discrete", discrete, [bool])
-        self.balance, self.over, self.discrete = balance, over, discrete
-        self.alpha, self.weighted = alpha, weighted
+        check("weighted", weighted, ["boolean", None])
+        check("balance", balance, [Interval(float, 0)])
+        self.balance, self.alpha, self.weighted = balance, alpha, weighted
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -214,12 +199,10 @@ class DBDH(PairLoss):
         if self._weighs:
             losses = balancing_weights(s, self._share) * losses
         pairs = mean_over(losses, different(batch, others))
-        means = b.mean(dim=0 if self.over == "bit" else 1)
-        return pairs + self.balance * torch.mean(means**2)
+        return pairs + self.balance * torch.mean(b.mean(dim=0) ** 2)
 
     def _bits(self, scores: Tensor) -> Tensor:
-        clamped = scores.clamp(-1, 1)
-        return straight_through(clamped) if self.discrete else clamped
+        return straight_through(scores.clamp(-1, 1))
 
 
 class DCH(Loss):
@@ -236,14 +219,6 @@ class DCH(Loss):
         Scale ``g`` of the Cauchy distribution, in bits.
     quantization : float, default=0.1
         Weight ``q`` of the second term.
-    bounded : bool, default=True
-        Whether ``h = tanh(u)``, as in the paper. False takes the scores themselves, as
-        DeepHash-pytorch does: behind a hidden layer tanh saturates at large learning
-        rates, and hardly any gradient is left.
-    with_itself : bool, default=False
-        Whether the pair of an item with itself counts as a similar one, as in
-        DeepHash-pytorch. It has no gradient, but its share of the weight of similar
-        pairs: in a batch of 64 items of 100 classes the others weigh .4 times as much.
 
     Notes
     -----
@@ -259,52 +234,34 @@ class DCH(Loss):
 
     head_dropout = 0.0
 
-    def __init__(
-        self,
-        gamma: float = 20.0,
-        quantization: float = 0.1,
-        bounded: bool = True,
-        with_itself: bool = False,
-    ) -> None:
+    def __init__(self, gamma: float = 20.0, quantization: float = 0.1) -> None:
         super().__init__()
-        check_number("gamma", gamma, 0, closed="neither")
-        check_number("quantization", quantization, 0)
-        check("bounded", bounded, [bool])
-        check("with_itself", with_itself, [bool])
+        check("gamma", gamma, [Interval(float, 0, closed="neither")])
+        check("quantization", quantization, [Interval(float, 0)])
         self.gamma, self.quantization = gamma, quantization
-        self.bounded, self.with_itself = bounded, with_itself
 
     def start(self, context: LossContext) -> None:
         self._share = share_of_similar(context.targets, context.generator())
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        h = torch.tanh(scores) if self.bounded else scores
-        g, s = self.gamma, batch.similar()
+        others = off_diagonal(len(scores), scores.device)
+        return self.of_pairs(torch.tanh(scores), batch.similar(), others, self._share)
+
+    def of_pairs(
+        self, h: Tensor, similar: Tensor, counted: Tensor, share: Tensor | float
+    ) -> Tensor:
+        """Return the loss of the pairs that count, a share of which is similar."""
+        g, n_bits = self.gamma, h.shape[1]
         unit = normalize(h, eps=SHORTEST)
-        distances = hamming_of(unit @ unit.T, scores.shape[1])
+        distances = hamming_of(unit @ unit.T, n_bits)
         likely = torch.log1p(distances / g)
         unlikely = torch.log1p(g / distances.clamp(min=_NEAREST))
-        counted, share = self._counted(s)
-        pairs = balancing_weights(s, share) * torch.where(s > 0, likely, unlikely)
+        weights = balancing_weights(similar, share)
+        pairs = weights * torch.where(similar > 0, likely, unlikely)
         corner = normalize(torch.ones_like(h))
-        quantized = hamming_of(
-            (normalize(h.abs(), eps=SHORTEST) * corner).sum(dim=1), scores.shape[1]
-        )
-        return (
-            mean_over(pairs, counted)
-            + self.quantization * torch.log1p(quantized / g).mean()
-        )
-
-    def _counted(self, similar: Tensor) -> tuple[Tensor, Tensor | float]:
-        """Return which pairs of a batch count, and which share of them is similar."""
-        n = len(similar)
-        others = off_diagonal(n, similar.device)
-        if not self.with_itself:
-            return others, self._share
-        itself = torch.diag(similar > 0)  # False for items without any label
-        n_others, n_itself = n * (n - 1), itself.sum()
-        share = (n_others * self._share + n_itself) / (n_others + n_itself).clamp(min=1)
-        return others | itself.diag_embed(), share
+        cosines = (normalize(h.abs(), eps=SHORTEST) * corner).sum(dim=1)
+        quantized = torch.log1p(hamming_of(cosines, n_bits) / g).mean()
+        return mean_over(pairs, counted) + self.quantization * quantized
 
 
 class DSDH(PairLoss):
@@ -324,8 +281,6 @@ class DSDH(PairLoss):
         Weight of its norm, above 0.
     eta : float, default=55.0
         Weight of the distance of scores from bits.
-    n_sweeps : int, default=10
-        Passes over the bits in each descent.
     memory : int, default=5000
         Training items that a batch is compared with, 1 or more; see the notes.
 
@@ -350,16 +305,14 @@ class DSDH(PairLoss):
         mu: float = 1.0,
         nu: float = 1.0,
         eta: float = 55.0,
-        n_sweeps: int = 10,
         memory: int = 5000,
     ) -> None:
         super().__init__(memory)
-        check_integer("memory", memory, 1)
-        check_number("mu", mu, 0, closed="neither")
-        check_number("nu", nu, 0, closed="neither")
-        check_number("eta", eta, 0)
-        check_integer("n_sweeps", n_sweeps, 1)
-        self.mu, self.nu, self.eta, self.n_sweeps = mu, nu, eta, n_sweeps
+        check("memory", memory, [Interval(int, 1)])
+        check("mu", mu, [Interval(float, 0, closed="neither")])
+        check("nu", nu, [Interval(float, 0, closed="neither")])
+        check("eta", eta, [Interval(float, 0)])
+        self.mu, self.nu, self.eta = mu, nu, eta
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -372,11 +325,23 @@ class DSDH(PairLoss):
         if epoch == 0:
             self.B.copy_(tensor_signs(self.U))
         Y = self._targets[torch.arange(len(self.U))].labels.to(self.U)
-        self.W.copy_(ridge(self.B, Y, self.nu / self.mu))
-        bits = discrete_descent(
-            self.B, self.W, Y, self.U, self.eta / self.mu, self.n_sweeps
-        )
-        self.B.copy_(bits)
+        eye = torch.eye(self.B.shape[1], dtype=self.B.dtype, device=self.B.device)
+        gram = self.B.T @ self.B + self.nu / self.mu * eye
+        self.W.copy_(torch.linalg.solve(gram, self.B.T @ Y))
+        self._descend(Y)
+
+    def _descend(self, Y: Tensor) -> None:
+        """Lower ``|Y - B W|^2 + eta / mu |B - U|^2`` over bits, a column at a time."""
+        # Each column is the best one for the others as they are, so no step raises it.
+        B, P = self.B, Y @ self.W.T + self.eta / self.mu * self.U
+        C = self.W @ self.W.T
+        for _ in range(_SWEEPS):
+            before = B.clone()
+            for k in range(B.shape[1]):
+                rest = B @ C[:, k] - B[:, k] * C[k, k]
+                B[:, k] = tensor_signs(P[:, k] - rest)
+            if torch.equal(B, before):
+                break
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         V, others = self.others(scores, batch)
@@ -389,32 +354,6 @@ class DSDH(PairLoss):
     @property
     def classifier(self) -> Tensor:
         return self.W.T
-
-
-def ridge(B: Tensor, Y: Tensor, weight: float) -> Tensor:
-    eye = torch.eye(B.shape[1], dtype=B.dtype, device=B.device)
-    W: Tensor = torch.linalg.solve(B.T @ B + weight * eye, B.T @ Y)
-    return W
-
-
-def discrete_descent(
-    B: Tensor, W: Tensor, Y: Tensor, U: Tensor, weight: float, n_sweeps: int
-) -> Tensor:
-    """Lower ``|Y - B W|^2 + weight |B - U|^2`` over bits -1 and 1, a column at a time.
-
-    Each column is the best one for the others as they are, so no step raises it.
-    """
-    B = B.clone()
-    P = Y @ W.T + weight * U
-    C = W @ W.T
-    for _ in range(n_sweeps):
-        before = B.clone()
-        for k in range(B.shape[1]):
-            rest = B @ C[:, k] - B[:, k] * C[k, k]
-            B[:, k] = tensor_signs(P[:, k] - rest)
-        if torch.equal(B, before):
-            break
-    return B
 
 
 def different(batch: Batch, others: Batch) -> Tensor:
