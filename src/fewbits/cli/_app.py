@@ -234,7 +234,7 @@ def _end_of_usage(error: Any) -> NoReturn:
     name = error.ctx.command_path if error.ctx is not None else "fewbits"
     text = _one_line(error.format_message()).rstrip(".")
     parameters = error.ctx.command.params if error.ctx is not None else ()
-    options = {name for parameter in parameters for name in parameter.opts}
+    options = {option for parameter in parameters for option in parameter.opts}
     if text.startswith("Got unexpected extra argument") and "--ids" in options:
         text = f"{text}; ids are given by --ids"
     former = getattr(error, "option_name", "")
