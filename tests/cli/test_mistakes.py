@@ -65,7 +65,7 @@ MISTAKES = {
     "compare x.npy --bytes 4 -m lsh -m bp --device cpu": "method, not lsh, bp",
     "fit x.npy -o n --checkpoint t.txt": "t.txt is not a checkpoint of a fit",
     "fit x.npy -o n -b many": "valid integer",
-    "fit x.npy -o n -b 0": "n_bits",
+    "fit x.npy -o n -b 0": "bits must be",
     "fit x.npy": "Missing option",
     "fit x.npy -o b": "holds a collection already",
     "fit x.npy -o out_of_distribution": "collection.json of something else",

@@ -677,7 +677,9 @@ def test_versions_have_names_there(tmp_path):
         remote.delete([3])
         remote.compact()
         assert (remote.tags(), remote.versions()[0]) == ({"spring": number}, number)
-        assert len(Collection.open(tmp_path / "c").at("spring")) == 200
+        local = Collection.open(tmp_path / "c")
+        assert len(local.at("spring")) == 200
+        assert remote.tag_times() == local.tag_times() != {}
         with pytest.raises(ArgumentError, match="untag it first"):
             remote.tag("spring")
         with pytest.raises(ArgumentError, match="gone"):

@@ -147,7 +147,7 @@ def main(n):
         try:
             with Store.open(forged).snapshot() as snapshot:
                 content(snapshot)
-                for part in snapshot.parts:
+                for part in snapshot.segments:
                     part.find(pa.array([1, 2, 3]))
         except FewbitsError:
             told += 1

@@ -29,7 +29,7 @@ def build(folder, n=300, schema=VECTORS):
         writer.delete(range(0, n, 9))
         writer.update(changed([5, 7, 40], 2, schema))
         writer.commit()
-    assert len(store.snapshot().parts) == 2
+    assert len(store.snapshot().segments) == 2
     return store
 
 
@@ -52,7 +52,7 @@ def read_all(folder):
     with Store.open(folder).snapshot() as snapshot:
         found = content(snapshot)
         ids = pa.array(range(400))
-        places = [part.find(ids).tolist() for part in snapshot.parts]
+        places = [part.find(ids).tolist() for part in snapshot.segments]
         return found, places
 
 
@@ -149,9 +149,9 @@ def flip(path, at, mask=3):
 
 def test_one_broken_segment_does_not_hide_another(tmp_path):
     store = build(tmp_path)
-    first, second = store.snapshot().parts
+    first, second = store.snapshot().segments
     next(tmp_path.glob(f"seg-{first.entry.token}*")).unlink()
-    first, second = store.snapshot().parts
+    first, second = store.snapshot().segments
     with pytest.raises(ArtefactError, match="missing"):
         _ = first.codes
     assert second.codes.shape == (6, 8)
@@ -186,7 +186,7 @@ def large(request, tmp_path):
 
 def places(store):
     """Return a path and the place of the first value, for each column of a part."""
-    part = store.snapshot().parts[0]
+    part = store.snapshot().segments[0]
     table = part.table()
     columns = {
         "_row": part.row_numbers,
@@ -203,7 +203,7 @@ def places(store):
 
 
 def test_verify_names_each_flip_with_its_rows(large):
-    part, _ = large.snapshot().parts
+    part, _ = large.snapshot().segments
     widths = {"_row": 8, "_id": 8, "_code": 8, "n": 8, "_vector": 16}
     for name, path, start in [*places(large)]:
         clean = path.read_bytes()
@@ -227,7 +227,7 @@ def test_verify_names_each_flip_with_its_rows(large):
 
 def read_column(store, name):
     """Read a column of the first part, of files that are opened anew."""
-    part = store.snapshot().parts[0]
+    part = store.snapshot().segments[0]
     readers = {"_id": lambda: part.ids, "_code": lambda: part.codes}
     readers["_vector"] = part.check_vectors
     readers.get(name, lambda: part.table([name]))()
@@ -247,7 +247,7 @@ def test_each_column_is_checked_before_it_is_read(large):
 
 
 def test_a_damaged_segment_stays_until_it_may_go(large):
-    part, other = large.snapshot().parts
+    part, other = large.snapshot().segments
     rest = rows(other.ids.to_pylist(), 0, large.snapshot().schema).to_pylist()
     clean = {path: path.read_bytes() for path in files(large)}
     middle = {"_row": 80_000, "_id": 80_000, "_code": 80_000, "text": 80_000}
@@ -447,7 +447,7 @@ def test_deletes_that_cannot_be_mended_are_undone_and_told(tmp_path, is_later_da
         writer.upsert(rows([1, 2, 3, 400], 7, VECTORS))
         writer.commit()
     wanted = content(store.snapshot())
-    first, *_, last = store.snapshot().parts
+    first, *_, last = store.snapshot().segments
     flip(max(tmp_path.glob("del-*"), key=lambda p: p.stat().st_mtime_ns), 50)
     assert "37 deletes depend on it" in str(store.verify())
     if is_later_damaged:  # which ids were replaced cannot be told
@@ -513,7 +513,7 @@ def test_changed_values_never_fall_back_unasked(tmp_path):
         (damage,) = store.verify().damages
         assert (damage.file, damage.columns) == (str(path), ("text", "n"))
         assert "4 rows" in damage.reason
-        part, other = store.snapshot().parts
+        part, other = store.snapshot().segments
         for read in (
             lambda part=part: part.table(["n"]),
             lambda part=part: part.take(["text"], np.array([0])),

@@ -60,7 +60,7 @@ def test_columns_of_any_type(tmp_path, kind, values):
             writer.commit()
     with store.writer() as writer:
         writer.compact()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     wanted = [*(v for i, v in enumerate(column.to_pylist()) if i != 1)]
     assert part.table()["v"].to_pylist() == wanted + column.to_pylist()
     assert store.verify().is_intact
@@ -97,7 +97,7 @@ def test_row_numbers_are_kept_where_some_are_gone(tmp_path):
     (path,) = tmp_path.glob("seg-*.arrow")
     numbers = [*range(7), *range(8, 100)]
     assert pl.read_ipc(path)["_row"].to_list() == numbers
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert [*part.rows] == numbers
     assert part.rows_at(np.array([0, 7])).tolist() == [0, 8]
     made = _format.manifest((tmp_path / "manifest-000002.json").read_bytes())
@@ -114,7 +114,7 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
     with store.writer() as writer:
         writer.append(table)
         writer.commit()
-        writer.keep_derived(writer.parts[0], [content])
+        writer.keep_derived(writer.segments[0], [content])
         writer.delete([ids[7]])
         writer.update(changed(ids[3:5], 1, schema))
         writer.commit()
@@ -205,7 +205,7 @@ def test_codes_and_vectors_are_views_of_the_map(tmp_path):
     with store.writer() as writer:
         writer.append(rows(range(100), 0, VECTORS))
         writer.commit()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert is_frozen(part.codes)
     assert is_frozen(part.vectors)
 
@@ -233,7 +233,7 @@ def test_int8_vectors(tmp_path):
     with store.writer() as writer:
         writer.append(table.slice(1))
         writer.commit()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert isinstance(part.vectors, Int8Parts)
     part.check_vectors([1])
     np.testing.assert_array_equal(part.vectors.values, values[1:])
@@ -248,7 +248,7 @@ def test_an_array_may_change_after_it_was_given(tmp_path):
         writer.append(table)
         numbers[:] = 9
         writer.commit()
-    assert store.snapshot().parts[0].table()["n"].to_pylist() == [0, 1, 2, 3, 4]
+    assert store.snapshot().segments[0].table()["n"].to_pylist() == [0, 1, 2, 3, 4]
 
 
 REFUSED = [
@@ -308,7 +308,7 @@ def test_a_column_is_added_and_another_changed(tmp_path):
     after_them = store.snapshot()
     assert {*tmp_path.glob("seg-*")} == files
     assert after_them.schema == schema
-    ids = [i for part in after_them.parts for i in part.ids.to_pylist()]
+    ids = [i for part in after_them.segments for i in part.ids.to_pylist()]
     assert ids == [*range(100)]
     wanted = {i: {**row, "more": None} for i, row in content(before).items()}
     wanted = after(wanted, changed([7], 1, schema, "n"))
@@ -316,7 +316,7 @@ def test_a_column_is_added_and_another_changed(tmp_path):
     assert content(after_them) == wanted
     assert before.schema == VECTORS
     rows_of = np.array([9, 9, 1, 7])
-    (part, *_) = after_them.parts
+    (part, *_) = after_them.segments
     some = part.take(["more", "n", "_id"], rows_of)
     assert some.equals(part.whole().select(["more", "n", "_id"]).take(rows_of))
     with store.writer() as writer:

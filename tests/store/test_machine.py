@@ -117,7 +117,7 @@ class Machine(RuleBasedStateMachine):
         number = self.writer.compact()
         self.saved = dict(self.here)
         self.compare()
-        for part in self.store.snapshot(number).parts:
+        for part in self.store.snapshot(number).segments:
             assert part.live is None
 
     @rule(ids=IDS, column=st.sampled_from(["text", "n", "more"]))
@@ -183,14 +183,14 @@ class Machine(RuleBasedStateMachine):
         snapshot = self.store.snapshot()
         assert list(content(snapshot).items()) == list(self.saved.items())
         # Numbers of rows are not used again: each belongs to one id for ever.
-        for part in snapshot.parts:
+        for part in snapshot.segments:
             ids = part.ids.to_pylist()
             for number, name in zip(part.row_numbers.tolist(), ids, strict=True):
                 assert self.numbers.setdefault(number, name) == name
         names = pa.array(self.named(range(45)), self.schema.field("_id").type)
-        places = [part.find(names) for part in snapshot.parts]
+        places = [part.find(names) for part in snapshot.segments]
         for i, name in enumerate(names.to_pylist()):
-            hits = [(p, at[i]) for p, at in zip(snapshot.parts, places, strict=True)]
+            hits = [(p, at[i]) for p, at in zip(snapshot.segments, places, strict=True)]
             hits = [(part, at) for part, at in hits if at >= 0]
             assert len(hits) == (name in self.saved)
             for part, at in hits:

@@ -5,7 +5,15 @@ import pytest
 
 from fewbits.errors import ArgumentError, ArtefactError, LockedError
 from fewbits.store import Store
-from tests.store._tables import SCHEMA, TEXT_IDS, VECTORS, content, expected, rows
+from tests.store._tables import (
+    SCHEMA,
+    TEXT_IDS,
+    VECTORS,
+    content,
+    expected,
+    live_positions,
+    rows,
+)
 
 SCHEMAS = [
     pytest.param(SCHEMA, id="numbers"),
@@ -82,8 +90,8 @@ def test_automatic_ids_are_not_used_again(tmp_path):
     with store.writer() as writer:
         assert writer.append(plain).to_pylist() == [41, 42]
         writer.commit()
-    parts = store.snapshot().parts
-    assert [n for p in parts for n in p.row_numbers[p.live_positions()]] == [0, 3, 4]
+    parts = store.snapshot().segments
+    assert [n for p in parts for n in p.row_numbers[live_positions(p)]] == [0, 3, 4]
 
 
 def test_find_gives_places(tmp_path):
@@ -93,7 +101,7 @@ def test_find_gives_places(tmp_path):
         writer.commit()
         writer.delete([2])
         writer.commit()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert part.find(pa.array([9, 2, 7, 8, -1])).tolist() == [2, -1, 0, -1, -1]
 
 

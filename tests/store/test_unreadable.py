@@ -31,7 +31,7 @@ def disk(monkeypatch):
     with store.writer() as writer:
         writer.append(rows([9, 1, 5, *range(20, 60)], 0, VECTORS))
         writer.commit()
-        writer.keep_derived(writer.parts[0], [b"derived"])
+        writer.keep_derived(writer.segments[0], [b"derived"])
         writer.delete([1, 20])
         writer.update(changed([5, 30], 1, VECTORS))
         writer.commit()
@@ -74,7 +74,7 @@ def test_what_can_be_made_again_is(disk, kind):
     report = store.verify()
     assert report.is_intact
     assert [kind in path for path in report.to_rebuild] == [True]
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert part.find(part.ids).tolist() == [0, -1, 2, -1, *range(4, 43)]
     disk.unreadable = ()
     assert content(store.snapshot()) == wanted

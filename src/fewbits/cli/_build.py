@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,14 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.collection import Collection
 
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_YEAR = r"(?:1[89]|20)\d\d"
+#: Dates as in 03/14/2025, 14.3.2025, 2025/3/14, 14 Mar 2025 and Mar 14, 2025.
+_NOT_ISO = (
+    rf"{_DAY}([./-]){_DAY}\1{_YEAR}|{_YEAR}([./]){_DAY}\2{_DAY}"
+    rf"|{_DAY}[ -]{_MONTH}[ -]{_YEAR}|{_MONTH} {_DAY},? {_YEAR}"
+)
 #: Types of columns that files hold as texts in ISO 8601.
 _MOMENTS = {
     "date32": "dates",
@@ -210,9 +219,8 @@ def build(
     typer.echo(f"{collection}: {len(source):,} items of {built.encoder.n_bits} bits")
     if learning.options():
         learning.tell(built)
-    for name, kind in _moments_as_texts(built).items():
-        option, what = shlex.join(["--types", f"{name}={kind}"]), _MOMENTS[kind]
-        say(f"note: {name} holds {what} as texts; {option} reads them as {what}")
+    for note in _notes_on_times(built):
+        say(f"note: {note}")
     if source.likely_id:
         option = shlex.join(["--id", source.likely_id])
         say(f"note: ids are row numbers; {option} takes yours")
@@ -243,8 +251,8 @@ def _types(types: list[str]) -> dict[str, str]:
     return parsed
 
 
-def _moments_as_texts(built: "Collection") -> dict[str, str]:
-    """Return the columns whose first texts are all days, or times, and their types."""
+def _notes_on_times(built: "Collection") -> Iterator[str]:
+    """Yield what to do about columns whose first texts are all days, or times."""
     import pyarrow as pa
 
     from fewbits._arrow import is_text
@@ -252,17 +260,23 @@ def _moments_as_texts(built: "Collection") -> dict[str, str]:
     texts = [field.name for field in built.schema if is_text(field.type)]
     names = [x for x in built.columns if x in texts and x != built.facts.item_column]
     if not names or not len(built):
-        return {}
+        return
     first = next(built.batches(names)).slice(0, 1000)
     types = [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")]
-    kinds: dict[str, str] = {}
     for name in names:
-        values = pa.array([value for value in first[name].to_pylist() if value])
-        for kind, type in zip(_MOMENTS, types, strict=True) if len(values) else ():
+        values = [value for value in first[name].to_pylist() if value]
+        if values and all(re.fullmatch(_NOT_ISO, value) for value in values):
+            option = shlex.join(["--types", f"{name}=date32"])
+            yield (
+                f"{name} holds dates such as {values[0]} as texts; {option} reads them "
+                "as dates where they are written as 2025-03-14"
+            )
+        for (kind, what), type in zip(_MOMENTS.items(), types, strict=True):
             try:
-                values.cast(type)
+                pa.array(values, pa.string()).cast(type)
             except pa.ArrowInvalid:
                 continue
-            kinds[name] = kind
+            if values:
+                option = shlex.join(["--types", f"{name}={kind}"])
+                yield f"{name} holds {what} as texts; {option} reads them as {what}"
             break
-    return kinds

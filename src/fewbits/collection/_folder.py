@@ -15,28 +15,19 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from errno import EACCES, ENOENT, ENOTDIR
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fewbits import encoders
 from fewbits._files import atomic_write, link_or_copy, make_folder, sync_folder
 from fewbits._formats import check_changeable, check_readable, features_of
-from fewbits.classify import (
-    calibration_bytes,
-    load_calibration,
-    load_codebook,
-)
+from fewbits.classify import calibration_bytes, load_calibration, load_codebook
 from fewbits.collection._model import Facts, Model
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError, NewerFormatError
 from fewbits.ood import load_rejection, rejection_bytes
-from fewbits.store import (
-    Snapshot,
-    Store,
-    one_at_a_time,
-    remove_store,
-)
+from fewbits.store import Snapshot, Store, one_at_a_time, remove_store
 
 MANIFEST, VERIFIED = "collection.json", "verified.json"
 FORMAT = 6
@@ -448,6 +439,7 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
 
 
 def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
+    """Refuse to write over a manifest of something else, or of a collection."""
     # A damaged one may be written anew: two of three names tell that it is ours, or
     # the files beside it.
     content = path.read_bytes()
@@ -481,36 +473,30 @@ def naming_folder(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterator[Any]:
     """Open a store for changes, if it still is that of the collection in the folder."""
-    check_timeout(timeout)
-    if folder is None:
-        with store.writer(timeout=timeout) as writer:
-            yield writer
-        return
-    check = partial(check_named, folder, store)
-    with (
-        naming_folder(folder),
-        store.writer(timeout, name=folder, check=check) as writer,
-    ):
-        yield writer
-
-
-def check_timeout(timeout: Any) -> None:
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if timeout is not None and not (number and timeout >= 0):
         raise ArgumentError(
             f"timeout must be a number of seconds from 0 on, got {timeout!r}"
         )
+    if folder is None:
+        with store.writer(timeout=timeout) as writer:
+            yield writer
+        return
 
+    def check_named() -> None:
+        if not (folder / MANIFEST).exists():
+            raise ArgumentError(f"the collection {folder} is gone")
+        if _changeable_manifest(folder)["rows"] != store.folder.name:
+            raise ArgumentError(
+                f"the rows of {folder} have been replaced since it was opened: "
+                "refresh() the collection, or open it again"
+            )
 
-def check_named(folder: Path, store: Store) -> None:
-    """Refuse a store that is no longer that of its collection."""
-    if not (folder / MANIFEST).exists():
-        raise ArgumentError(f"the collection {folder} is gone")
-    if _changeable_manifest(folder)["rows"] != store.folder.name:
-        raise ArgumentError(
-            f"the rows of {folder} have been replaced since it was opened: refresh() "
-            "the collection, or open it again"
-        )
+    with (
+        naming_folder(folder),
+        store.writer(timeout, name=folder, check=check_named) as writer,
+    ):
+        yield writer
 
 
 @contextlib.contextmanager

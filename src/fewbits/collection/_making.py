@@ -1,6 +1,6 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,8 @@ def read_rows(
     if isinstance(data, Iterator):
         raise ArgumentError(f"give a list of items, not a {type(data).__name__}")
     is_table = isinstance(data, str | Path | Input) or is_frame(data)
-    if not is_codes and (is_table or skip_blank or model is None):
+    is_read = not is_codes and (is_table or skip_blank or model is None)
+    if is_read:
         names: tuple[str, ...] = ()
         kind, as_text = None, []
         if model is not None and not isinstance(data, Input):  # which has its columns
@@ -117,38 +118,28 @@ def read_rows(
                     as_text.append(id)
                 if model.kind == "texts" and column is images is codes is None:
                     column = model.facts.item_column
-        source = read(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            names=names,
-            skip_blank=skip_blank,
-            as_text=as_text,
-            kind=kind,
-            **beside,
-        )
-        source = _with_paths_as_ids(source, rows)
-        return source if model is None else model.checked(source, codes=True)
-    for name, value in (("column", column), ("images", images), ("id", id)):
-        if value is not None:
-            raise ArgumentError(
-                f"{name} names a column of a table, which these items are not: give "
-                "ids= and columns= beside them"
-            )
-    if is_codes:
-        n_bits = None
-        if are_texts(codes) or are_bytes(codes):
-            codes, n_bits = packed_codes(as_column(codes), "the codes")
-        else:
-            codes = as_codes(as_array(codes, "codes"))
-        source = Input("codes", codes, None, "the codes", n_bits=n_bits)
+        options = {"column": column, "images": images, "codes": codes, "id": id}
+        options |= {"names": names, "as_text": as_text, "kind": kind}
+        source = read(data, **options, skip_blank=skip_blank, **beside)
     else:
-        assert model is not None
-        what = f"the {type(data).__name__}"
-        source = Input(model.kind, model.items(data), None, what)
-    source = _with_paths_as_ids(with_beside(source, **beside), rows)
+        for name, value in (("column", column), ("images", images), ("id", id)):
+            if value is not None:
+                raise ArgumentError(
+                    f"{name} names a column of a table, which these items are not: "
+                    "give ids= and columns= beside them"
+                )
+        n_bits = None
+        if not is_codes:
+            assert model is not None
+            what = f"the {type(data).__name__}"
+            source = Input(model.kind, model.items(data), None, what)
+        else:
+            if are_texts(codes) or are_bytes(codes):
+                codes, n_bits = packed_codes(as_column(codes), "the codes")
+            codes = as_codes(as_array(codes, "codes"))
+            source = Input("codes", codes, None, "the codes", n_bits=n_bits)
+        source = with_beside(source, **beside)
+    source = _with_paths_as_ids(source, rows)
     return source if model is None else model.checked(source, codes=True)
 
 
@@ -244,7 +235,8 @@ def _encoded(
     model: Model, source: Input, form: str | None, progress: Progress | None
 ) -> tuple[CodeArray, Any]:
     """Return the codes of items, and an Arrow table of all that is kept of them."""
-    features = corrections = None
+    features: Any = None
+    corrections = None
     if form is not None and source.kind == "codes":
         raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
     if source.kind == "codes" != model.kind:  # made by the encoder before
@@ -264,7 +256,7 @@ def _encoded(
         codes,
         ids=source.ids,
         columns=source.stored_columns(),
-        vectors=None if features is None else kept_vectors(features, form),
+        vectors=kept_vectors(features, form) if form else None,
         corrections=None if corrections is None else corrections.values,
     )
 
@@ -359,45 +351,34 @@ def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
     return replace(new, facts=replace(new.facts, **same, novelty_radius=None))
 
 
-def reencoded_tables(
-    rows: Rows, model: Model, progress: Progress | None
-) -> Iterator[Any]:
-    """Yield tables of rows whose codes are those of a model, from kept vectors."""
-    encoder = model.encoder
-
-    def recode(span: slice) -> tuple[CodeArray, CodeArray | None]:
-        vectors = rows.vectors_at(rows.row_numbers[span])
-        codes = encoder.encode(vectors)
-        corrections = encoder.corrections(vectors, codes)
-        return codes, None if corrections is None else corrections.values
-
-    step = max(1, _REENCODED // encoder.n_features)
-    return _recoded(rows, recode, step, progress)
-
-
-def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:
-    """Yield tables of rows with the first bits of their codes."""
-    return _recoded(rows, lambda span: (prefix(rows.codes[span], bits), None))
-
-
-def _recoded(
+def recoded_tables(
     rows: Rows,
-    recode: Callable[[slice], tuple[CodeArray, CodeArray | None]],
-    step: int = _REENCODED,
+    encoder: Encoder,
     progress: Progress | None = None,
+    *,
+    is_prefix: bool = False,
 ) -> Iterator[Any]:
-    """Yield tables of rows with other codes, and the corrections of these."""
-    done = 0
+    """Yield tables of rows with the codes that an encoder makes of kept vectors.
+
+    Or with the first bits of their codes, which are those of a prefix.
+    """
+    step, done = max(1, _REENCODED // encoder.n_features), 0
     for table in rows.whole():
         place = table.column_names.index(CODE)
         for span in [*spans(len(table), step)] or [slice(0, 0)]:
             part = table.slice(span.start, span.stop - span.start)
-            codes, corrections = recode(slice(done, done + len(part)))
+            here, corrections = slice(done, done + len(part)), None
+            if is_prefix:
+                codes = prefix(rows.codes[here], encoder.n_bits)
+            else:
+                vectors = rows.vectors_at(rows.row_numbers[here])
+                codes = encoder.encode(vectors)
+                corrections = encoder.corrections(vectors, codes)
             if CORRECTION in part.column_names:
                 part = part.drop_columns(CORRECTION)
             part = part.set_column(place, CODE, fixed_binary(codes))
             if corrections is not None:
-                values = fixed_binary(corrections)
+                values = fixed_binary(corrections.values)
                 part = part.add_column(place + 1, CORRECTION, values)
             yield part
             done += len(part)

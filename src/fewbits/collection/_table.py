@@ -56,12 +56,8 @@ def table_of(
     return pa.table(parts)
 
 
-def kept_vectors(
-    features: NDArray[Any], form: str | None
-) -> NDArray[Any] | Int8Vectors | None:
-    """Return features in the form in which they are kept; None keeps none."""
-    if form is None:
-        return None
+def kept_vectors(features: NDArray[Any], form: str) -> NDArray[Any] | Int8Vectors:
+    """Return features in the form in which they are kept."""
     features = features[:]  # dense, of a sparse matrix
     if form == "int8":
         return Int8Vectors.from_vectors(features)

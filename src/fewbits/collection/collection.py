@@ -53,9 +53,8 @@ from fewbits.collection._making import (
     learn_model,
     model_of,
     more_rows,
-    prefixed_tables,
     read_rows,
-    reencoded_tables,
+    recoded_tables,
     reencoding_model,
     rows_of_schema,
     typed_update,
@@ -65,12 +64,7 @@ from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
-from fewbits.collection._table import (
-    FORMS,
-    aligned,
-    filtered,
-    typed_schema,
-)
+from fewbits.collection._table import FORMS, aligned, filtered, typed_schema
 from fewbits.collection._verification import (
     Verification,
     last_verified,
@@ -83,15 +77,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import (
-    CORRECTION,
-    ID,
-    RESERVED,
-    RepairReport,
-    Report,
-    Store,
-    Writer,
-)
+from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store, Writer
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -1319,8 +1305,6 @@ skip_unreadable, progress
     def tag(self, name: str, version: int | None = None) -> int:
         """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        Naming is a commit of its own and changes no rows.
-
         Parameters
         ----------
         name : str
@@ -1617,7 +1601,9 @@ skip_unreadable, progress
         """
         version = self._version
         model, rows = version.model.prefix(whole_number(bits, "bits")), version.rows
-        tables = None if rows is None else prefixed_tables(rows, bits)
+        tables = None
+        if rows is not None:
+            tables = recoded_tables(rows, model.encoder, is_prefix=True)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
         return shorter
@@ -1908,7 +1894,7 @@ skip_unreadable, progress
         with self._alone():
             rows, old = self._version.filled, self._version.model
             new = reencoding_model(rows, old, _source(encoder))
-            tables = reencoded_tables(rows, new, progress)
+            tables = recoded_tables(rows, new.encoder, progress)
             self._replace(new, tables, self._folder, before=rows)
             del rows, tables  # which hold the files of the old rows
             if self._folder is not None:

@@ -109,7 +109,7 @@ def write_taxonomy_page(
     tree_section = element(
         "section",
         element("h2", "The tree"),
-        soft(f"{tree.method} linkage"),
+        soft("average linkage"),
         _figure(_dendrogram(tree, groups)),
         newick,
     )

@@ -54,7 +54,7 @@ _ANSWERS = {
     "n_queries: int, confidence: share, shortlist: int|null, held_out: bool",
     # How many rows a change concerned, and what was left out, or left null.
     "Change": "n_changed: int, n_items: int, snapshot: str, warnings?: [str]",
-    "Versions": "version: int, versions: [int], tags: dict",
+    "Versions": "version: int, versions: [int], tags: dict, tag_times: dict",
     # Files, as in `fewbits.store.Damage`, whose `text` says all of it; `at` is in
     # seconds since 1970.
     "Verification": "intact: bool, number: int|null, n_rows: int, n_bytes: int, "

@@ -13,7 +13,7 @@ from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import REPAIR, SegmentEntry
-from fewbits.store._sums import is_sealed, mended_seal, sealed
+from fewbits.store._sums import is_sealed, repair_seal, seal
 
 _MAGIC = b"fewbits del 1\n\0\0"
 _HEAD = np.dtype([("n_rows", "<u8"), ("n_deleted", "<u8"), ("packed", "<u8")])
@@ -121,7 +121,7 @@ def write_deletes(
     name = deleted.name("del")
     with contextlib.suppress(FileNotFoundError):  # of a state that was not published
         disk.remove(name)
-    write_file(disk, name, sealed(data))
+    write_file(disk, name, seal(data))
     return deleted
 
 
@@ -150,7 +150,7 @@ def _read_file(disk: Disk, segment: SegmentEntry, mends: bool) -> Deletes:
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if not is_sealed(data):
-        data = mended_seal(data) if mends else None
+        data = repair_seal(data) if mends else None
     if data is None:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
     begin = _MAGIC + segment.token.encode()

@@ -27,45 +27,40 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID
 from fewbits.store._segment import (
-    framed,
     has_index,
     only_batch,
     read_sums,
     remove_derived,
     segment_schema,
+    with_frame,
     write_index,
     write_sums,
 )
-from fewbits.store._snapshot import Part
+from fewbits.store._snapshot import Segment
 from fewbits.store._sums import (
     FileSums,
     block_sums,
     facts_of,
-    mended_blocks,
-    mended_seal,
     parse_sums,
+    repair_blocks,
+    repair_seal,
 )
 from fewbits.store._updates import parsed_update
 from fewbits.store._verify import (
     Findings,
     Report,
     newest_readable,
-    outdated,
+    stale_files,
     tagged_states,
-    verified,
+    verify_store,
 )
-from fewbits.store._writer import Stored
+from fewbits.store._writer import EditedSegment
 
 _LARGEST = 1 << 62  # of ids that no checksum proves
 _MOST = 1000  # ids of a segment that are reported
 _FEW = 10  # of these, ids that are printed
-_OF_SEGMENTS = (
-    "seg-",
-    "vec-",
-    "sum-",
-    "del-",
-    "upd-",
-)  # files that cannot be made again
+#: Files that cannot be made again.
+_OF_SEGMENTS = ("seg-", "vec-", "sum-", "del-", "upd-")
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,21 +74,16 @@ class RepairReport:
         Of the state that is there now.
     n_rows : int
         Rows that live in it, those of segments that are still damaged included.
-    n_lost : int
-        Rows of segments that were dropped.
-    lost_ids : tuple
-        The ids of these, at most 1,000 of each segment where they can be read.
-    n_damaged : int
+    n_lost, lost_ids : int, tuple
+        Rows of segments that were dropped, and their ids, at most 1,000 of each segment
+        where they can be read.
+    n_damaged, damaged_ids : int, tuple
         Rows of segments that are still damaged, which `drop_rows` would drop.
-    damaged_ids : tuple
-        The ids of these, likewise.
     n_undeleted : int
         Deleted rows that are there again, as the file that marked them was damaged.
-    damaged_values : tuple of str
-        A line for each file of changed values that is still damaged.
-    reverted_values : tuple of str
-        A line for each of them that `drop_rows` has dropped: what was there before the
-        change is there again.
+    damaged_values, reverted_values : tuple of str
+        A line for each file of changed values that is still damaged, or was dropped, so
+        that the values before the change are there again.
     n_commits_lost : int
         Commits after the state to which it had to go back.
     damaged_tags : tuple of str
@@ -176,7 +166,7 @@ def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
     return ", ".join(map(str, ids[:_FEW])) + (", ..." if n_ids > _FEW else "")
 
 
-def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
+def repair_store(disk: Disk, drop_rows: bool) -> RepairReport:
     """Publish a state of all that is intact. The caller holds the store's lock.
 
     Files that are only to be rebuilt are, and no others are written then.
@@ -184,16 +174,16 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
     _check_changeable(disk)
     manifest, findings, top = newest_readable(disk)
     manifests = {Path(damage.file).name for damage in findings.damages}
-    report = verified(disk, manifest, findings)
+    report = verify_store(disk, manifest, findings)
     report.check_all_read(disk.folder)
     if manifest is not None and report.is_intact:
-        rebuilt = _rebuilt(disk, manifest)
+        rebuilt = _rebuild(disk, manifest)
         return RepairReport(report, top, manifest.n_live, rebuilt=rebuilt)
     older = top if manifest is not None else _older_number(disk, drop_rows)
     base = replace(manifest or read_manifest(disk, older), number=top)
     if manifest is None:
         base = replace(base, next_id=_next_id(disk, base))
-    put_back = _with_tagged(disk, base)
+    put_back = _restore_tagged(disk, base)
     n_mended = 0
     damaged: list[SegmentEntry] = []
     segments: list[SegmentEntry] = []
@@ -202,12 +192,12 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
 
     for entry in base.segments:
         try:
-            mended, n_bits, is_undeleted = _mended(disk, base, entry)
+            mended, n_bits, is_undeleted = _repair_segment(disk, base, entry)
         except (ArtefactError, FileNotFoundError):
             damaged.append(entry)
             segments += [] if drop_rows else [entry]
             continue
-        mended, n_of_updates, lines = _with_updates(
+        mended, n_of_updates, lines = _repair_updates(
             disk, base, entry, mended, reverts=drop_rows
         )
         values += lines
@@ -232,7 +222,7 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
         publish(disk, state)
     else:
         state = base
-    rebuilt = _rebuilt(disk, state)
+    rebuilt = _rebuild(disk, state)
     notes = []
     if n_mended:
         bits = "flipped bit was" if n_mended == 1 else "flipped bits were"
@@ -294,7 +284,7 @@ def _next_id(disk: Disk, base: Manifest) -> int:
             continue
         with contextlib.suppress(ArtefactError, OSError, LookupError, ValueError):
             if sums in names:
-                seal = mended_seal(disk.read(sums))
+                seal = repair_seal(disk.read(sums))
                 ids = None if seal is None else facts_of(seal)["id_range"]
                 largest = max(largest, -1 if ids is None else int(ids[1]))
             elif base.schema.field(ID).type == "int64":
@@ -304,7 +294,7 @@ def _next_id(disk: Disk, base: Manifest) -> int:
     return largest + 1
 
 
-def _with_tagged(disk: Disk, state: Manifest) -> tuple[str, ...]:
+def _restore_tagged(disk: Disk, state: Manifest) -> tuple[str, ...]:
     """Put back the manifests of versions with names from their copies."""
     put_back = []
     for number in sorted({*state.tags.values()} - {state.number}):
@@ -331,7 +321,7 @@ def _damaged_tags(disk: Disk, state: Manifest) -> tuple[str, ...]:
         if number != state.number:
             findings = Findings()
             one = replace(state, segments=(), tags={name: number})
-            report = verified(disk, one, findings)
+            report = verify_store(disk, one, findings)
             damaged += [] if report.is_intact else [name]
     return tuple(damaged)
 
@@ -365,7 +355,7 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
     )
 
 
-def _mended(
+def _repair_segment(
     disk: Disk, base: Manifest, entry: SegmentEntry
 ) -> tuple[SegmentEntry, int, bool]:
     """Return a segment, under a new token where its files are damaged.
@@ -377,12 +367,12 @@ def _mended(
     try:
         sums, is_whole = read_sums(disk, entry), True
     except ArtefactError:
-        sums, is_whole = _mended_sums(disk, entry), False
+        sums, is_whole = _repair_sums(disk, entry), False
     contents = {}
     for kind, file in entry.arrow_files.items():
         path = disk.folder / entry.name(kind)
         data = disk.read(path.name)
-        content = mended_blocks(data, file, sums.get(kind))
+        content = repair_blocks(data, file, sums.get(kind))
         if content is None:
             raise ArtefactError(f"{path} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
@@ -401,7 +391,7 @@ def _mended(
         for kind, content in contents.items():
             write_file(disk, mended.name(kind), content)
             sums_now = FileSums(block_sums(content), len(content))
-            files.append(framed(sums_now, content))
+            files.append(with_frame(sums_now, content))
         if mended.has_sums:
             write_sums(disk, mended, files, base.number + 1)
 
@@ -427,7 +417,7 @@ def _n_flips(data: Any, content: Any) -> int:
     return int(np.count_nonzero(before != block_sums(content)))
 
 
-def _with_updates(
+def _repair_updates(
     disk: Disk,
     base: Manifest,
     entry: SegmentEntry,
@@ -446,9 +436,9 @@ def _with_updates(
         with contextlib.suppress(ArtefactError, FileNotFoundError):
             data = disk.read(path.name)
             sums = FileSums(np.array(file.sums, np.uint32), file.n_bytes)
-            content = mended_blocks(data, file, sums if file.sums else None)
+            content = repair_blocks(data, file, sums if file.sums else None)
             if content is not None:
-                parsed_update(content, base, entry, update, str(path))
+                parsed_update(content, base.schema, entry, update, str(path))
         if content is None:
             names = ", ".join(update.columns)
             lines.append(f"{path}: {names} of {update.n_rows:,} rows")
@@ -464,10 +454,10 @@ def _with_updates(
     return replace(mended, updates=tuple(updates)), n_mended, lines
 
 
-def _mended_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
+def _repair_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
     """Return the sums of a segment after a bit is put back, none if more is damaged."""
     with contextlib.suppress(ArtefactError, FileNotFoundError):
-        seal = mended_seal(disk.read(entry.name("sum")))
+        seal = repair_seal(disk.read(entry.name("sum")))
         sums = [] if seal is None else parse_sums(seal, "")
         return dict(zip(entry.arrow_files, sums, strict=False))  # it may be of others
     return {}
@@ -475,34 +465,37 @@ def _mended_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
 
 def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
     """Return a segment without the rows whose ids are there again in a later one."""
-    source = Stored(Part(disk, state, state.segments[at]))
+    source = EditedSegment(Segment(disk, state, state.segments[at]))
     for later in state.segments[at + 1 :]:
-        source.delete(_living_ids(Part(disk, state, later)))
+        source.delete(_live_ids(Segment(disk, state, later)))
     if not source.deletes.n_deleted:
-        return source.part.entry
-    return write_deletes(disk, source.part.entry, state.number, source.deletes)
+        return source.segment.entry
+    return write_deletes(disk, source.segment.entry, state.number, source.deletes)
 
 
-def _living_ids(part: Part) -> Any:
+def _live_ids(segment: Segment) -> Any:
     import pyarrow as pa
 
-    return part.ids.take(pa.array(part.live_positions()))
+    live = segment.live
+    return segment.ids if live is None else segment.ids.filter(pa.array(live))
 
 
 def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:
     """Return the first ids of a damaged segment, none where they cannot be read."""
     with contextlib.suppress(ArtefactError):
-        ids: list[int | str] = _living_ids(Part(disk, state, entry))[:_MOST].to_pylist()
+        ids: list[int | str] = _live_ids(Segment(disk, state, entry))[
+            :_MOST
+        ].to_pylist()
         return ids
     return []
 
 
-def _rebuilt(disk: Disk, state: Manifest) -> tuple[str, ...]:
+def _rebuild(disk: Disk, state: Manifest) -> tuple[str, ...]:
     """Make again what can be made from others, and return its paths.
 
     Search makes its own files; they are removed where they are of no use.
     """
-    names = outdated(disk, state)
+    names = stale_files(disk, state)
     with contextlib.suppress(OSError):
         if (copy := manifest_name(state.number, "copy")) in names:
             disk.remove(copy)
@@ -516,7 +509,7 @@ def _rebuilt(disk: Disk, state: Manifest) -> tuple[str, ...]:
             if index in names:
                 disk.remove(index)
             if has_index(entry) and index not in disk.names():
-                write_index(disk, entry, Part(disk, state, entry).ids)
+                write_index(disk, entry, Segment(disk, state, entry).ids)
     return tuple(str(disk.folder / name) for name in names)
 
 

@@ -28,14 +28,14 @@ from fewbits.store._manifest import (
     new_token,
     plain_entry,
 )
-from fewbits.store._schema import ID, OF_VECTORS, ROW
+from fewbits.store._schema import ID, ROW, VECTOR_COLUMNS
 from fewbits.store._sums import (
     CheckedBytes,
     FileSums,
     SummedFile,
     is_sealed,
     parse_sums,
-    sealed,
+    seal,
     sums_bytes,
     sums_of,
 )
@@ -91,7 +91,7 @@ class ArrowFile(CheckedBytes):
                     self.check(start, start + buffer.size)
             kind = column.type
             if not (types.is_primitive(kind) or types.is_fixed_size_binary(kind)):
-                self._check_inside(column)
+                check_inside(column, self.path)
             self._whole[name] = column
         return column
 
@@ -169,7 +169,7 @@ class ArrowFile(CheckedBytes):
         else:
             some = batch.take(pa.array(positions))
         for name in partly:
-            self._check_inside(some.column(name))
+            check_inside(some.column(name), self.path)
         return some
 
     def check_spans(self, starts: IdArray, sizes: Any) -> None:
@@ -214,18 +214,9 @@ class ArrowFile(CheckedBytes):
             check(values[0], rows * size, size)
         return True
 
-    def _check_inside(self, column: Any) -> None:
-        """Raise where a value points outside, as with forged sums."""
-        import pyarrow as pa
-
-        try:
-            column.validate(full=True)
-        except pa.ArrowException as error:
-            raise ArtefactError(f"{self.path} is damaged: {one_line(error)}") from error
-
 
 @dataclass(eq=False)
-class OpenFiles:
+class SegmentFiles:
     """What was read of a segment so far; all states with the segment share it."""
 
     sums: dict[str, FileSums] | None = None  # by the kinds of files, "seg" and "vec"
@@ -293,7 +284,7 @@ def file_schema(
     fields = [
         field
         for field in schema
-        if (field.name in OF_VECTORS) == of_vectors and field.name not in absent
+        if (field.name in VECTOR_COLUMNS) == of_vectors and field.name not in absent
     ]
     if has_rows and not of_vectors:
         fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
@@ -328,6 +319,16 @@ def only_batch(
     return batch
 
 
+def check_inside(values: Any, path: str) -> None:
+    """Raise where a value of an array or batch points outside, as with forged sums."""
+    import pyarrow as pa
+
+    try:
+        values.validate(full=True)
+    except pa.ArrowException as error:
+        raise ArtefactError(f"{path} is damaged: {one_line(error)}") from error
+
+
 def bytes_of_offset(kind: Any) -> int:
     """Return the bytes of an offset of texts, 0 for other types."""
     from pyarrow import types
@@ -339,7 +340,7 @@ def bytes_of_offset(kind: Any) -> int:
 
 def write_segment(
     disk: Disk, manifest: Manifest, table: Any
-) -> tuple[SegmentEntry, OpenFiles]:
+) -> tuple[SegmentEntry, SegmentFiles]:
     """Write and sync everything of a new segment but the names.
 
     The table has rows (`_row`), ids and all columns of the schema of the state
@@ -377,11 +378,11 @@ def write_segment(
         write_index(disk, entry, ids)
     if not inline:
         files = [
-            framed(file, disk.map(entry.name(kind)))
+            with_frame(file, disk.map(entry.name(kind)))
             for kind, file in zip(entry.arrow_files, files, strict=True)
         ]
         write_sums(disk, entry, files, manifest.number + 1)
-    return entry, OpenFiles(dict(zip(entry.arrow_files, files, strict=True)))
+    return entry, SegmentFiles(dict(zip(entry.arrow_files, files, strict=True)))
 
 
 def write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
@@ -404,7 +405,7 @@ def write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
     return FileSums(sums, n_bytes)
 
 
-def framed(sums: FileSums, data: Any) -> FileSums:
+def with_frame(sums: FileSums, data: Any) -> FileSums:
     """Add what stands before the first and behind the last value of a file."""
     import pyarrow as pa
 
@@ -443,14 +444,17 @@ def write_index(disk: Disk, entry: SegmentEntry, ids: Any) -> None:
         file.close()  # not synced: it can be made again
 
 
-def read_index(disk: Disk, entry: SegmentEntry) -> IdIndex:
-    """Return the index of a segment's ids from its file, checked as far as it is read.
+def read_index(disk: Disk, entry: SegmentEntry, *, whole: bool = False) -> IdIndex:
+    """Return the index of a segment's ids, checked as far as it is read, or whole.
 
     Raises ArtefactError where it is damaged, OSError where it is not there.
     """
     name, width = entry.name("ids"), 4 if entry.id_range is None else 8
     path = str(disk.folder / name)
-    return IdIndex.from_bytes(disk.map(name), entry.n_rows, width, entry.token, path)
+    index = IdIndex.from_bytes(disk.map(name), entry.n_rows, width, entry.token, path)
+    if whole:
+        index.check()
+    return index
 
 
 def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> None:
@@ -468,7 +472,7 @@ def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> Non
             for piece in pieces:
                 summed.write(piece)
             n_bytes, sums = summed.finish()
-            file.write(sealed(sums.astype("<u4").tobytes() + _seal(entry, n_bytes)))
+            file.write(seal(sums.astype("<u4").tobytes() + _seal(entry, n_bytes)))
         finally:
             file.close()  # not synced: it can be made again
         disk.publish(draft, entry.name("mih"))

@@ -59,7 +59,7 @@ def sum_of_sums(sums: Sums) -> int:
     return crc32c(sums.astype("<u4").tobytes())
 
 
-def sealed(data: bytes) -> bytes:
+def seal(data: bytes) -> bytes:
     """Return the content of a small file, with its CRC-32C at the end."""
     return data + crc32c(data).to_bytes(4, "little")
 
@@ -195,7 +195,7 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
     """
     text = json.dumps(facts, default=plain_entry).encode()
     data = _MAGIC + len(text).to_bytes(8, "little") + text
-    return sealed(data + b"".join(file.to_bytes() for file in files))
+    return seal(data + b"".join(file.to_bytes() for file in files))
 
 
 def facts_of(data: bytes) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def flipped_bit(block: Any, expected: int) -> tuple[int, int] | None:
     return None
 
 
-def mended_seal(data: Any) -> bytes | None:
+def repair_seal(data: Any) -> bytes | None:
     """Return a sealed file, after one flipped bit is put back if need be.
 
     None where more is damaged.
@@ -284,7 +284,7 @@ def mended_seal(data: Any) -> bytes | None:
         return bytes(mended)
     crc, stated = crc32c(mended[:-4]), int.from_bytes(mended[-4:], "little")
     if (crc ^ stated).bit_count() == 1:  # of the checksum itself
-        return sealed(bytes(mended[:-4]))
+        return seal(bytes(mended[:-4]))
     bit = flipped_bit(mended[:-4], stated)
     if bit is None:
         return None
@@ -292,7 +292,7 @@ def mended_seal(data: Any) -> bytes | None:
     return bytes(mended)
 
 
-def mended_blocks(data: Any, entry: FileEntry, sums: FileSums | None) -> Any:
+def repair_blocks(data: Any, entry: FileEntry, sums: FileSums | None) -> Any:
     """Return a file as it was written, where a manifest's entry proves all of it.
 
     Its frame is put back from the copy, and a flipped bit of a block by its sum, where

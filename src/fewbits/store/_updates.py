@@ -6,23 +6,25 @@ of those of the segment and of files before it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import ArtefactError, one_line
+from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     BLOCK,
     REPAIR,
-    Manifest,
     SegmentEntry,
     UpdateEntry,
     new_token,
 )
-from fewbits.store._segment import only_batch, write_arrow
+from fewbits.store._segment import check_inside, only_batch, write_arrow
 from fewbits.store._sums import sum_of_sums, sums_of
+
+if TYPE_CHECKING:
+    from fewbits.store._snapshot import Segment
 
 POSITION = "_position"
 _INLINE = 16  # blocks of a file whose sums stand in the manifest
@@ -90,45 +92,38 @@ def _joined(arrays: list[Any]) -> Any:
     return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()
 
 
-def update_schema(schema: Any, columns: Sequence[str]) -> Any:
-    """Return the schema of a file of new values of some columns."""
+def write_update(
+    disk: Disk, segment: "Segment", edits: Mapping[str, Sequence[Update]]
+) -> SegmentEntry:
+    """Write updates of columns to a file, and return the facts of the segment with it.
+
+    Small files before it are taken in, so that there are few.
+    """
     import pyarrow as pa
 
-    fields = [pa.field(POSITION, pa.uint32(), nullable=False)]
-    return pa.schema([*fields, *(schema.field(name) for name in columns)])
-
-
-def taken_in(entry: SegmentEntry, n_rows: int) -> int:
-    """Return how many of a segment's updates stay when one of so many rows comes.
-
-    Those behind are written anew with it, so that there are few files.
-    """
+    entry, schema, names = segment.entry, segment.schema, {*edits}
+    updates = [update for of_column in edits.values() for update in of_column]
+    positions = np.unique(np.concatenate([update.positions for update in updates]))
     stay = len(entry.updates)
     while stay:
         last = entry.updates[stay - 1]
-        if last.file.n_bytes > BLOCK and last.n_rows > _FAN * n_rows:
+        if last.file.n_bytes > BLOCK and last.n_rows > _FAN * len(positions):
             break
-        n_rows += last.n_rows
         stay -= 1
-    return stay
-
-
-def write_update(
-    disk: Disk, entry: SegmentEntry, schema: Any, table: Any, stay: int
-) -> SegmentEntry:
-    """Write positions and their values, behind the updates that stay."""
-    token = new_token()
-    columns = tuple(table.column_names[1:])
-    update = UpdateEntry(token, len(table), columns, entry.rows)
+        positions = np.union1d(positions, segment.update(stay).positions)
+        names |= {*last.columns}
+    columns = tuple(name for name in schema.names if name in names)
+    table = segment.with_edits(edits).take(columns, positions.astype(np.int64))
+    table = table.add_column(0, POSITION, pa.array(positions))
+    update = UpdateEntry(new_token(), len(table), columns, entry.rows)
     name = entry.update_name(update)
-    sums = write_arrow(disk, name, table, update_schema(schema, columns))
+    sums = write_arrow(disk, name, table, _file_schema(schema, columns))
     file = sums.entry(inline=len(sums.sums) <= _INLINE)
-    updates = (*entry.updates[:stay], replace(update, file=file))
-    return replace(entry, updates=updates)
+    return replace(entry, updates=(*entry.updates[:stay], replace(update, file=file)))
 
 
 def read_update(
-    disk: Disk, manifest: Manifest, entry: SegmentEntry, update: UpdateEntry
+    disk: Disk, schema: Any, entry: SegmentEntry, update: UpdateEntry
 ) -> Update:
     """Return the values of a file, after checking all of it.
 
@@ -142,26 +137,25 @@ def read_update(
     expected = update.file.n_bytes, update.file.crc
     if (len(data), sum_of_sums(sums_of(data))) != expected:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
-    return parsed_update(data, manifest, entry, update, str(path))
+    return parsed_update(data, schema, entry, update, str(path))
 
 
 def parsed_update(
-    data: bytes,
-    manifest: Manifest,
-    entry: SegmentEntry,
-    update: UpdateEntry,
-    path: str,
+    data: bytes, schema: Any, entry: SegmentEntry, update: UpdateEntry, path: str
 ) -> Update:
     import pyarrow as pa
 
-    schema = update_schema(manifest.schema, update.columns)
-    batch = only_batch(pa.py_buffer(data), schema, update.n_rows, path)
-    try:
-        batch.validate(full=True)
-    except pa.ArrowException as error:
-        raise ArtefactError(f"{path} is damaged: {one_line(error)}") from error
+    fields = _file_schema(schema, update.columns)
+    batch = only_batch(pa.py_buffer(data), fields, update.n_rows, path)
+    check_inside(batch, path)
     positions = batch.column(POSITION).to_numpy()
     if (positions[1:] <= positions[:-1]).any() or positions[-1] >= entry.n_rows:
         raise ArtefactError(f"{path} is damaged: its positions are out of order")
-    values = {name: batch.column(name) for name in update.columns}
-    return Update(positions, values)
+    return Update(positions, {name: batch.column(name) for name in update.columns})
+
+
+def _file_schema(schema: Any, columns: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    fields = [pa.field(POSITION, pa.uint32(), nullable=False)]
+    return pa.schema([*fields, *(schema.field(name) for name in columns)])

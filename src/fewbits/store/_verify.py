@@ -35,7 +35,7 @@ from fewbits.store._segment import (
     read_sums,
     segment_schema,
 )
-from fewbits.store._snapshot import Part
+from fewbits.store._snapshot import Segment
 from fewbits.store._sums import FileSums, sum_of_sums, sums_of
 from fewbits.store._updates import read_update
 
@@ -208,7 +208,7 @@ def newest_readable(disk: Disk) -> tuple[Manifest | None, Findings, int]:
     return None, findings, top
 
 
-def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Report:
+def verify_store(disk: Disk, manifest: Manifest | None, findings: Findings) -> Report:
     """Read all files of a state, and go on after whatever is wrong.
 
     There is no state where no manifest can be read; `findings` are of manifests.
@@ -229,7 +229,7 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         if len(findings.damages) + len(findings.unreadable) == n_before:
             path = disk.folder / entry.name("seg")
             with findings.reading(path):
-                if wrong := _misstated(Part(disk, state, entry)):
+                if wrong := _contradiction(Segment(disk, state, entry)):
                     raise ArtefactError(
                         f"{path} is damaged: its manifest says otherwise of {wrong}"
                     )
@@ -241,25 +241,25 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
             effect = f"; it has the values of {update.n_rows:,} rows"
             path = disk.folder / entry.update_name(update)
             with findings.reading(path, effect, update.columns):
-                read_update(disk, state, entry, update)
+                read_update(disk, state.schema, entry, update)
     return Report(
         manifest.number,
         manifest.n_live,
         n_bytes,
         tuple(findings.damages),
         tuple(findings.unreadable),
-        tuple(str(disk.folder / name) for name in outdated(disk, manifest)),
+        tuple(str(disk.folder / name) for name in stale_files(disk, manifest)),
     )
 
 
-def _misstated(part: Part) -> str:
+def _contradiction(segment: Segment) -> str:
     """Return in what the rows are not what the manifest says of them."""
-    entry, rows = part.entry, part.row_numbers
+    entry, rows = segment.entry, segment.row_numbers
     if [entry.first, entry.last] != [rows[0], rows[-1]]:
         return "row numbers"
     if entry.id_range is None:
         return ""
-    ids = part.ids.to_numpy()
+    ids = segment.ids.to_numpy()
     if entry.id_range != (ids.min(), ids.max()):
         return "the smallest and the largest id"
     is_told = entry.ids_rise and not (ids[1:] > ids[:-1]).all()
@@ -275,7 +275,7 @@ def tagged_states(disk: Disk, manifest: Manifest, findings: Findings) -> list[Ma
     return states
 
 
-def outdated(disk: Disk, manifest: Manifest) -> list[str]:
+def stale_files(disk: Disk, manifest: Manifest) -> list[str]:
     """Return the files of a state that can be made again, and have to be."""
     names = []
 
@@ -298,13 +298,9 @@ def outdated(disk: Disk, manifest: Manifest) -> list[str]:
         check(copy, compare)
     for entry in manifest.segments:
         if has_index(entry):
-            check(entry.name("ids"), partial(_read_index, disk, entry))
+            check(entry.name("ids"), partial(read_index, disk, entry, whole=True))
         check(entry.name("mih"), partial(read_derived, disk, entry))
     return names
-
-
-def _read_index(disk: Disk, entry: SegmentEntry) -> None:
-    read_index(disk, entry).check_all()
 
 
 def _read_arrow(
