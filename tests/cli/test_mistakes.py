@@ -76,7 +76,7 @@ MISTAKES = {
     "data export digits x.npy": "x.npy exists; name another file, or use --overwrite",
     "fit x.npy -o file.dat/deep/n": "file.dat/deep/n: Not a directory",
     "fit x.npy -o n --set n_iter=2 --set n_iter=3": "set twice",
-    "fit x.npy -o n -b 65537": "1 to 65536, got 65537",
+    "fit x.npy -o n -b 65537": "65536], got 65537",
     "fit x.npy -o n -m threshold -b 9": "chooses the number of bits itself",
     "encode b x.npy -o x.npy": "is the input",
     "encode b x.npy -o b/codes.npy": "is a collection",
