@@ -55,7 +55,7 @@ neighbours = pytest.mark.parametrize(
         NeighbourCodes(40, nested_bits=(8,)),
         FastNeighbourCodes(16),
         FastNeighbourCodes(80),
-        FastNeighbourCodes(16, block_size=1, n_rounds=3),
+        FastNeighbourCodes(16, n_rounds=3),
     ],
     ids=repr,
 )

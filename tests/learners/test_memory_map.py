@@ -37,7 +37,6 @@ for learner in [
     ITQ(99, n_iter=1),
     CCAITQ(16, n_iter=1),
     SparseProjections(16, density=0.5, n_iter=1),
-    ITQ(16, n_iter=3, batch_size=5000),
     CBE(16, n_iter=1),
     BilinearProjections(16, n_iter=1),
     SpectralHashing(16),

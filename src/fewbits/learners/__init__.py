@@ -12,7 +12,7 @@ from fewbits.learners._fast_neighbour_codes import (
     FastNeighbourTraining,
 )
 from fewbits.learners._itq import ITQ
-from fewbits.learners._kernel_map import HomogeneousKernelMap, KernelMapped
+from fewbits.learners._kernel_map import KernelMapped
 from fewbits.learners._lsh import LSH
 from fewbits.learners._neighbour_codes import NeighbourCodes, NeighbourTraining
 from fewbits.learners._pcah import PCAH
@@ -40,7 +40,6 @@ __all__ = [
     "FastNeighbourCodes",
     "FastNeighbourTraining",
     "Hadamard",
-    "HomogeneousKernelMap",
     "KernelMapped",
     "Learner",
     "NeighbourCodes",

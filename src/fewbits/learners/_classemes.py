@@ -12,7 +12,7 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._core._base import Learner, warn_repeated_bits
 from fewbits.learners._core._labels import class_numbers
-from fewbits.learners._core._parameters import N_BITS, USUAL, Interval
+from fewbits.learners._core._parameters import N_BITS, USUAL
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._linalg._orthogonal import principal_axes
 from fewbits.learners._linalg._svm import hinge_svms
@@ -20,6 +20,7 @@ from fewbits.learners._linalg._svm import hinge_svms
 Float64Array = NDArray[np.float64]
 
 _ELIMINATION_COST = 10.0
+_DROPPED = 0.1  # share of the remaining bits, at a time
 
 
 @dataclass(eq=False, repr=False)
@@ -37,8 +38,6 @@ class Classemes(Learner):
         Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
         mean squared length of 1. Much smaller values make bits that are less certain of
         their class and carry more about new ones.
-    drop : float, default=0.1
-        Share of the remaining bits that is dropped at a time, above 0 and below 1.
     class_weight : {'balanced', None}, default='balanced'
         Make the class weigh as much as all others. With None a bit is 0 for nearly
         everything that is not of its class: it carries little on new classes.
@@ -86,13 +85,11 @@ class Classemes(Learner):
     n_bits: int | None = None
     _: KW_ONLY
     C: float = 1.0
-    drop: float = 0.1
     class_weight: str | None = "balanced"
     random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "n_bits": [*N_BITS, None],
-        "drop": [Interval(float, 0, 1, closed="neither")],
     }
     needs_labels = True
     uses_device = True
@@ -123,7 +120,7 @@ class Classemes(Learner):
         H = rows @ A.T + a0 > 0
         last = K * (len(planes) - 1)  # of which some may go
         labels = [numbers == k for k in range(K)]
-        some = most_used(H[:, last:], labels, n_bits - last, drop=self.drop, seed=seed)
+        some = most_used(H[:, last:], labels, n_bits - last, seed=seed)
         columns = np.concatenate([np.arange(last), last + some])
         if n_bits > K:  # the machines of two classes are opposites, in every code
             warn_repeated_bits(H[:, columns], "take fewer bits")
@@ -150,7 +147,6 @@ def most_used(
     labels: list[NDArray[np.bool_]],
     n_bits: int,
     *,
-    drop: float,
     seed: int,
 ) -> NDArray[np.int64]:
     """Return the columns of bits that are left by multi-class RFE, rising."""
@@ -160,7 +156,7 @@ def most_used(
     H /= np.sqrt(max(np.sum(H**2) / len(H), np.finfo(float).tiny))
     while len(columns) > n_bits:
         W, _ = hinge_svms(H[:, columns], labels, _ELIMINATION_COST, seed=seed)
-        n_dropped = min(len(columns) - n_bits, max(1, int(drop * len(columns))))
+        n_dropped = min(len(columns) - n_bits, max(1, int(_DROPPED * len(columns))))
         order = np.argsort(np.sum(W**2, axis=0), kind="stable")
         columns = np.sort(columns[order[n_dropped:]])
     return columns

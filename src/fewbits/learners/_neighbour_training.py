@@ -315,41 +315,37 @@ class NeighbourGraph:
 
 def neighbour_graph(
     X: Float32Array,
+    V: Matrix,
     anchors: IntArray,
-    k: int,
+    n_neighbours: int,
     perplexity: float,
-    *,
-    there: Matrix | None = None,
 ) -> NeighbourGraph:
-    """Find the `k` nearest rows of the anchors among all rows."""
-    backend, k = current_backend(), min(k, len(X) - 1)
-    V = backend.put(X) if there is None else there
+    """Find the nearest rows of the anchors among all rows, which are V on a device."""
+    backend, k = current_backend(), min(n_neighbours, len(X) - 1)
+
+    def searched() -> NeighbourGraph:
+        xp = namespace(V)
+        squares = xp.einsum("ij,ij->i", V, V)
+        ids = np.empty((len(anchors), k), np.int64)
+        precision = np.empty(len(anchors), np.float32)
+        step = min(len(anchors), max(16, _BLOCK // len(V)))
+        products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
+        for start in range(0, len(anchors), step):
+            rows = backend.put(anchors[start : start + step])
+            # Up to |a|^2, which is the same for all distances of an anchor.
+            distances = xp.matmul(-2 * V[rows], V.T, out=products[: len(rows)])
+            distances += squares
+            distances[xp.arange(len(rows), device=V.device), rows] = np.inf
+            span = slice(start, start + len(rows))
+            ids[span], nearest = map(backend.get, smallest(distances, k))
+            precision[span] = precisions(nearest, perplexity)
+        return NeighbourGraph(len(V), anchors, ids, precision)
+
     return cached_step(
         ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
         lambda: (checksum(X), anchors.tobytes(), k, perplexity, backend.name),
-        lambda: _searched(V, anchors, k, perplexity),
+        searched,
     )
-
-
-def _searched(
-    V: Matrix, anchors: IntArray, k: int, perplexity: float
-) -> NeighbourGraph:
-    backend, xp = current_backend(), namespace(V)
-    squares = xp.einsum("ij,ij->i", V, V)
-    ids = np.empty((len(anchors), k), np.int64)
-    precision = np.empty(len(anchors), np.float32)
-    step = min(len(anchors), max(16, _BLOCK // len(V)))
-    products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
-    for start in range(0, len(anchors), step):
-        rows = backend.put(anchors[start : start + step])
-        # Up to |a|^2, which is the same for all distances of an anchor.
-        distances = xp.matmul(-2 * V[rows], V.T, out=products[: len(rows)])
-        distances += squares
-        distances[xp.arange(len(rows), device=V.device), rows] = np.inf
-        span = slice(start, start + len(rows))
-        ids[span], nearest = map(backend.get, smallest(distances, k))
-        precision[span] = precisions(nearest, perplexity)
-    return NeighbourGraph(len(V), anchors, ids, precision)
 
 
 def smallest(distances: Matrix, k: int) -> tuple[Matrix, Matrix]:

@@ -31,12 +31,6 @@ class PCAH(Learner):
     objective_ : ndarray of shape (1,)
         Share of the variance that lies outside the components that were kept.
 
-    Raises
-    ------
-    ArgumentError
-        From `fit`, when the data have fewer principal components than `n_bits`: at
-        most one per feature, none for a constant feature, and fewer than rows.
-
     Notes
     -----
     The sign of a component is arbitrary; the largest weight of each is made positive.

@@ -31,18 +31,10 @@ class Thresholding(Learner):
     encoder_ : SparseEncoder
     thresholds_ : ndarray of shape (n_features,)
         In float32.
-    n_dead_bits_ : int
-        Bits that are the same for all rows, as those of constant features are; a
-        warning is given if there are any.
-
-    Raises
-    ------
-    FeatureError
-        From `fit`, as in all learners, and when there are more than 65,536 features.
 
     Notes
     -----
-    A feature that equals its threshold gives a 0, so a constant feature does, too.
+    A feature that equals its threshold gives a 0. At most 65,536 features.
 
     References
     ----------

@@ -117,7 +117,7 @@ def learn(
     parameters : mapping, default=None
         Other parameters of a learner that is named.
     kernel_map : {'intersection', 'chi2', 'js'}, default=None
-        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
+        Learn behind a kernel map (`fewbits.learners.KernelMapped`): for
         non-negative features such as histograms.
     groups : array-like of shape (n,), default=None
         The same for items that are copies of each other, such as augmentations of an

@@ -89,14 +89,13 @@ class DeepLearner(Learner):
         and ends with the same result as without the interruption, which needs an
         integer as `random_state`.
     callbacks : sequence of callable, default=()
-        Called with a dict of the metrics of every epoch.
+        Called with a dict of the metrics of every epoch, as in `history_`.
     verbose : bool, default=False
         Show progress with loss, mAP and the bound ratio; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
         Seeds weights, batches and the split. On one kind of CPU and number of threads,
-        the same seed gives the same network; with a backbone, where that is the same
-        when `fit` begins. On a GPU torch is asked for deterministic algorithms while
-        training lasts, and warns of operations that have none.
+        the same seed gives the same network. On a GPU torch is asked for deterministic
+        algorithms, and warns of operations that have none.
 
     Attributes
     ----------
@@ -199,17 +198,7 @@ class DeepLearner(Learner):
             return array
 
     def encode(self, X: ArrayLike) -> CodeArray:
-        """Return packed codes: what an index stores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, ...)
-            What `fit` took: features, or items for the backbone.
-
-        Returns
-        -------
-        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
-        """
+        """Return packed codes of what `fit` took: features, or a backbone's items."""
         if self._network_config.backbone is None:
             return super().encode(X)
         with self._running():

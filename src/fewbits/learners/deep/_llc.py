@@ -59,10 +59,7 @@ class LLC(DeepLearner):
         each other where the means of the classes' features are. "random", "svd" (of a
         linear classifier) and "cca" are the baselines of the paper. A
         `fewbits.classify.Codebook` is taken as it is, by the names of its classes, and
-        so is an array of -1 and 1 in the order of the sorted labels: a codebook learnt
-        elsewhere, on part of the data, by a small network or for another modality, or
-        one from attributes or a known hierarchy
-        (`fewbits.learners.deep.centres.semantic_centres`).
+        so is an array of -1 and 1 in the order of the sorted labels.
     codebook_training : CodebookConfig or None, default=None
         How phase 1 learns the codebook; None takes the defaults.
     reg : float, default=1.0
@@ -96,9 +93,8 @@ class LLC(DeepLearner):
     -----
     The projection of the paper has no bias (``NetworkConfig(bias=False)``). Features
     that are centred (``standardize``) need one where most classes share a bit, as of
-    ten classes (``docs/papers/llc.md``). "svd" and "cca" know what the features of the
-    backbone tell of classes when `fit` begins. Phase 1 as published turns hardly any
-    bit on small data; the learning rate of `codebook_training` is the codebook's own.
+    ten classes. Phase 1 as published turns hardly any bit on small data; the learning
+    rate of `codebook_training` is the codebook's own.
 
     References
     ----------

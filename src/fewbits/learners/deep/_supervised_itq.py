@@ -87,12 +87,6 @@ class DeepSupervisedITQ(Learner):
     n_iter_ : int
         Number of iterations of ITQ done.
 
-    Raises
-    ------
-    ArgumentError
-        When y is missing or holds a single class; when 'validated' has fewer than three
-        classes of six rows.
-
     Notes
     -----
     A method of fewbits. With scores ``g(x)`` of the network, the code is that of ITQ on

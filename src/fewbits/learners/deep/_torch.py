@@ -83,17 +83,6 @@ def undisturbed() -> Iterator[None]:
         yield
 
 
-def random_state() -> State:
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    return {"cpu": torch.get_rng_state(), "cuda": cuda}
-
-
-def set_random_state(state: State) -> None:
-    torch.set_rng_state(state["cpu"])
-    if state["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda"])
-
-
 def copy_of(module: nn.Module) -> State:
     return {
         name: value.clone() if isinstance(value, Tensor) else deepcopy(value)

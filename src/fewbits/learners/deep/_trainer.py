@@ -19,13 +19,7 @@ from fewbits.learners.deep._config import TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator
 from fewbits.learners.deep._network import HashNetwork, Items, parts_of
 from fewbits.learners.deep._posterior import Control
-from fewbits.learners.deep._torch import (
-    State,
-    copy_of,
-    random_state,
-    reproducible,
-    set_random_state,
-)
+from fewbits.learners.deep._torch import State, copy_of, reproducible
 from fewbits.learners.deep.losses import Batch, Loss, Targets
 
 #: The metrics of an epoch.
@@ -154,7 +148,9 @@ class Trainer:
         """Train, and yield the metrics of each epoch; go on where a checkpoint ends."""
         with reproducible(self.seed), self.network.frozen():
             if self._random is not None:
-                set_random_state(self._random)
+                torch.set_rng_state(self._random["cpu"])
+                if self._random["cuda"] and torch.cuda.is_available():
+                    torch.cuda.set_rng_state_all(self._random["cuda"])
             elif self.judged and self.config.eval_every:
                 self.untrained = self._metrics().get("map")
             for epoch in range(len(self.history), self.n_epochs):
@@ -313,9 +309,10 @@ class Trainer:
     def _save(self) -> None:
         if self.checkpoint is None:
             return
+        on_gpus = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
         state = {
             **{name: getattr(self, name).state_dict() for name in _STATEFUL},
-            "random": random_state(),
+            "random": {"cpu": torch.get_rng_state(), "cuda": on_gpus},
             "history": self.history,
             "untrained": self.untrained,
             "best": self._best and list(self._best),

@@ -27,11 +27,10 @@ _DRAWS, _FEWEST_BITS = 20, 16
 def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
     """Return rows of a Hadamard matrix, and of its negative, as CSQ does.
 
-    Of up to ``2 * n_bits`` classes any two differ in half of their bits, or in all.
-    Rows get signs at random, so that no bit is the same for all classes. Of 16 bits or
-    more, up to ``4 * n_bits`` classes have all of these rows, and the best of 20 draws
-    of others with half of their bits set. Beyond, and where no matrix of this order is
-    known, `separated_centres` takes their place.
+    Of up to ``2 * n_bits`` classes any two differ in half of their bits, or in all. Of
+    16 bits or more, up to ``4 * n_bits`` classes have all of these rows, and the best
+    of 20 draws of others with half of their bits set. Beyond, and where no matrix of
+    this order is known, `separated_centres` takes their place.
 
     Parameters
     ----------
