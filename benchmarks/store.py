@@ -92,7 +92,7 @@ def ingest(base: Path, n: int) -> dict[str, float]:
     figures["open, s"] = seconds(lambda: Store.open(base / "kept").snapshot())
     snapshot = Store.open(base / "kept").snapshot()
     figures["first touch of codes, s"] = seconds(
-        lambda: [p.codes for p in snapshot.parts]
+        lambda: [p.codes for p in snapshot.segments]
     )
     return figures
 

@@ -43,6 +43,7 @@ def every_page() -> list[Path]:
     return [README, ROOT / "CONTRIBUTING.md", *pages]
 
 
+@pytest.mark.filterwarnings("ignore:the collection has no column")
 @pytest.mark.parametrize("page", guides(), ids=name_of)
 def test_every_block_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

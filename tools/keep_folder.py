@@ -1,9 +1,9 @@
 """Write a small folder of this format, and what it answers, for later versions to read.
 
-    python tools/keep_folder.py tests/collection/kept
+    python tools/keep_folder.py tests/collection/kept/format-6-updates
 
-makes ``format-N`` and ``format-N.json`` there, once for each format and never again:
-``tests/collection/test_format.py`` reads all of them.
+makes this folder and ``format-6-updates.json``, once for each format and what came to
+it, and never again: ``tests/collection/test_format.py`` reads all of them.
 """
 
 import json
@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from fewbits import Collection
 from fewbits.classify import Calibration, Codebook
-from fewbits.collection import _folder
 from fewbits.encoders import LinearEncoder
 from fewbits.ood import learn_rejection
 from fewbits.store import _merge_plan
@@ -29,7 +28,7 @@ NAMES = ["ant", "bee", "cat"]
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) / f"format-{_folder.FORMAT}"
+    folder = Path(sys.argv[1])
     _merge_plan.ROWS = 4  # that make a segment of their own
     Collection.create(
         folder,
@@ -45,7 +44,10 @@ def main() -> None:
     with col.transaction():  # rows that do not count on, and deleted ones
         col.add(table([8, 9, 10, 11]))
         col.delete(["item 2", "item 10"])
-    assert len(list(folder.glob("rows-*/seg-*"))) == 2
+        for name, value in (("colour", "green"), ("year", None), ("late", 0.5)):
+            col.update(None, ids=["item 3"], columns={name: [value]})
+    counts = [len(list(folder.glob(f"rows-*/{x}-*"))) for x in ("seg", "upd", "del")]
+    assert counts == [2, 1, 0]
     for name in ("LOCK", "LOCK.holder"):
         for path in folder.glob(f"rows-*/{name}"):
             path.unlink()

@@ -25,7 +25,12 @@ def plain_array(values: ArrayLike, name: str) -> Array:
     Columns of pandas, polars and pyarrow pass; nothing that is missing or masked does.
     """
     if np.ma.isMaskedArray(values):
-        values = _unmasked(values, name)
+        if n_masked := int(np.ma.getmaskarray(values).sum()):
+            raise ArgumentError(
+                f"{name} has {n_masked} masked entries: fill them, or leave them out "
+                "(.compressed())"
+            )
+        values = np.ma.getdata(values)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -49,7 +54,13 @@ def as_allowed(allowed: ArrayLike, n: int, unit: str = "ids") -> Array:
     """
     array = plain_array(allowed, "allowed")
     if array.dtype == np.bool_:
-        _check_in_order(allowed)
+        index = getattr(allowed, "index", None)  # of pandas, or a method of a list
+        rows = () if index is None or callable(index) else np.asarray(index)
+        if not np.array_equal(rows, np.arange(len(rows))):
+            raise ArgumentError(
+                "allowed is a Series with an index of its own, and a mask is over the "
+                "rows in their order: give mask.to_numpy() if it is in that order"
+            )
         if array.shape != (n,):
             raise ArgumentError(
                 f"an allowed mask must have shape ({n},), got {array.shape}"
@@ -62,19 +73,6 @@ def as_allowed(allowed: ArrayLike, n: int, unit: str = "ids") -> Array:
         )
     check_no_mask(array, n, "allowed", unit)
     return array
-
-
-def _check_in_order(mask: Any) -> None:
-    """Refuse a mask of pandas whose index says that it is of other rows."""
-    index = getattr(mask, "index", None)
-    if index is None or callable(index):  # as of a list
-        return
-    numbers = np.asarray(index)
-    if not np.array_equal(numbers, np.arange(len(numbers))):
-        raise ArgumentError(
-            "allowed is a Series with an index of its own, and a mask is over the rows "
-            "in their order: give mask.to_numpy() if it is in that order"
-        )
 
 
 def check_no_mask(numbers: Array, n: int, name: str, unit: str = "ids") -> None:
@@ -107,17 +105,6 @@ def _looks_like_mask(numbers: Array, n: int) -> bool:
     if high > 1 and len(numbers) != n:
         return False
     return bool(((numbers == low) | (numbers == high)).all())
-
-
-def _unmasked(values: Any, name: str) -> Array:
-    n_masked = int(np.ma.getmaskarray(values).sum())
-    if n_masked:
-        raise ArgumentError(
-            f"{name} has {n_masked} masked entries: fill them, or leave them out "
-            "(.compressed())"
-        )
-    data: Array = np.ma.getdata(values)
-    return data
 
 
 def _typed(array: NDArray[np.object_], name: str) -> Array:

@@ -28,8 +28,14 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """
     path = Path(path)
     is_device = path.exists() and not (path.is_file() or path.is_dir())
-    with _naming(path), _written(path) if is_device else _replaced(path.resolve()) as f:
-        yield f
+    with _naming(path):
+        if is_device:
+            content = BytesIO()  # some writers seek, which a pipe cannot
+            yield content
+            path.write_bytes(content.getbuffer())
+        else:
+            with _replaced(path.resolve()) as file:
+                yield file
 
 
 def check_writable(path: str | Path) -> None:
@@ -45,7 +51,9 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None or _names_another(error, path.resolve()):
+        name, ours = error.filename, f".{path.resolve().name}."
+        of_another = name is not None and not Path(name).name.startswith(ours)
+        if error.errno is None or of_another:  # which the block itself opened
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
 
@@ -59,13 +67,6 @@ def _temporary(path: Path, *, delete: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[IO[bytes]]:
-    content = BytesIO()  # some writers seek, which a pipe cannot
-    yield content
-    path.write_bytes(content.getbuffer())
-
-
-@contextmanager
 def _replaced(path: Path) -> Iterator[IO[bytes]]:
     with _temporary(path, delete=False) as file:
         try:
@@ -73,7 +74,9 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
             file.close()
-            os.chmod(file.name, 0o666 & ~_umask())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(file.name, 0o666 & ~mask)
             os.replace(file.name, path)
         except BaseException:
             # An interrupt may come when the file has its name already.
@@ -129,15 +132,3 @@ def sync_folder(folder: str | Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _names_another(error: OSError, path: Path) -> bool:
-    """Return whether the error is about a file that the block itself opened."""
-    name = error.filename
-    return name is not None and not Path(name).name.startswith(f".{path.name}.")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

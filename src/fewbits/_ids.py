@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import (
     as_column,
-    check_no_blank,
     is_column,
     is_integer,
     is_text,
@@ -28,7 +27,11 @@ def new_ids(ids: Any, what: str = "the list of ids") -> Any:
     """
     column = _values(ids, what)
     if is_text(column.type):
-        check_no_blank(column, what)
+        import pyarrow.compute as pc
+
+        row = pc.index(pc.match_substring_regex(column, r"^\s*$"), True).as_py()
+        if row >= 0:
+            raise ArgumentError(f"{what} has a blank id in row {row}")
     column = _plain(column)
     if (repetition := repeated(column)) is not None:
         value, count = repetition

@@ -3,6 +3,7 @@
 Numbers of any type become bytes where it is certain what they mean, or are refused.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,11 @@ from fewbits.errors import FeatureError
 PIXEL_RULE = "RGB bytes, upright by EXIF, wider numbers scaled, on white, version 3"
 
 _ORIENTATION_TAG = 0x0112  # of EXIF
+#: Numbers of Pillow's turns and flips by that tag.
+_TURNS = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}
 _PHOTOMETRIC_TAG, _BITS_TAG = 262, 258  # of TIFF
+#: A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
+_UNREADABLE = (OSError, ValueError, TypeError, SyntaxError, AttributeError, EOFError)
 
 
 def open_rgb(item: Any) -> Any:
@@ -40,21 +45,11 @@ def open_rgb(item: Any) -> Any:
     except ImportError:
         raise missing_extra("images need Pillow", "vision") from None
 
-    # A broken PNG raises SyntaxError; an `open` that gives no image, AttributeError.
-    unreadable = (
-        Image.DecompressionBombError,
-        OSError,
-        ValueError,
-        TypeError,
-        SyntaxError,
-        AttributeError,
-        EOFError,
-    )
     try:
         return _open(item)
     except FileNotFoundError as error:
         raise FeatureError(f"there is no file {_name(item)}") from error
-    except unreadable as error:
+    except (Image.DecompressionBombError, *_UNREADABLE) as error:
         raise FeatureError(f"{_name(item)} is not a readable image: {error}") from error
 
 
@@ -77,14 +72,29 @@ def _open(item: Any) -> Any:
 def _as_rgb(image: Any) -> Any:
     tiles = getattr(image, "tile", [])
     depth = str(tiles[0][3]) if tiles and image.format == "PNG" else ""
-    _load(image)
+    name = getattr(image, "filename", "")
+    is_tiff = image.format == "TIFF"  # which turns itself
+    if is_tiff and name:
+        # Pillow to 13 at least mixes up the lines of a TIFF that lies on its side where
+        # it maps the file into memory, as it does when it knows the file's name.
+        image.filename = ""
+    try:
+        image.load()
+    finally:
+        if is_tiff and name:
+            image.filename = name
     # Pillow to 13 leaves the transparent colour in the numbers of the file.
     if (colour := image.info.get("transparency")) is not None:
         if depth in ("L;2", "L;4"):
             image.info["transparency"] = colour * (85 if depth == "L;2" else 17)
         elif depth == "RGB;16B":
             image.info["transparency"] = tuple(number >> 8 for number in colour)
-    rgb = _upright(_on_white(image), _orientation(image))
+    rgb, turn = _on_white(image), None
+    if not is_tiff:  # older versions of Pillow kept the tag
+        with suppress(Exception):  # damaged EXIF: viewers show the picture as stored
+            turn = _TURNS.get(int(image.getexif().get(_ORIENTATION_TAG, 1)))
+    if turn is not None:
+        rgb = rgb.transpose(turn)
     rgb.info.clear()  # a copy that was saved with its EXIF would be turned once more
     return rgb
 
@@ -113,49 +123,6 @@ def _on_white(image: Any) -> Any:
     ground = Image.new("RGB", image.size, "white")
     ground.paste(rgba, mask=rgba)
     return ground
-
-
-def _load(image: Any) -> None:
-    """Read the pixels; a TIFF turns itself then.
-
-    Pillow to 13 at least mixes up the lines of a TIFF that lies on its side where it
-    maps the file into memory, which it does when it knows the file's name.
-    """
-    name = getattr(image, "filename", "")
-    if image.format != "TIFF" or not name:
-        image.load()
-        return
-    image.filename = ""
-    try:
-        image.load()
-    finally:
-        image.filename = name
-
-
-def _orientation(image: Any) -> int:
-    """Return how a loaded image is still to be turned, 1 when it stands upright."""
-    if image.format == "TIFF":  # turned; older versions of Pillow kept the tag
-        return 1
-    try:
-        return int(image.getexif().get(_ORIENTATION_TAG, 1))
-    except Exception:  # damaged EXIF: every viewer shows such a picture as stored
-        return 1
-
-
-def _upright(image: Any, orientation: int) -> Any:
-    """Return a PIL image turned upright by its EXIF `orientation`."""
-    from PIL.Image import Transpose
-
-    turns = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
-    return image.transpose(turns[orientation]) if orientation in turns else image
 
 
 def _eight_bits(image: Any) -> Any:

@@ -22,93 +22,64 @@ def to_json(value: Any, *, ascii_only: bool = False) -> str:
     >>> print(to_json({"day": date(2020, 1, 31), "raw": b"ab", "x": float("nan")}))
     {"day": "2020-01-31", "raw": "YWI=", "x": null}
     """
-    text = _dumped(value, ascii_only)
-    # Lone surrogates, from names that are not UTF-8, can be written as ASCII only.
-    return text if ascii_only or _is_text(text) else to_json(value, ascii_only=True)
-
-
-def _dumped(value: Any, ascii_only: bool) -> str:
     encoder = _ENCODERS[ascii_only]
     try:  # most results are plain already, and checking each value would take longer
-        return encoder.encode(value)
+        text = encoder.encode(value)
     except (TypeError, ValueError):
-        return encoder.encode(_plain(value))
-
-
-def _is_text(text: str) -> bool:
+        text = encoder.encode(_plain(value))
     try:
         text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    except UnicodeEncodeError:  # lone surrogates, from names that are not UTF-8
+        return to_json(value, ascii_only=True)
+    return text
 
 
 def _plain(value: Any) -> Any:
     """Return a value in types of JSON."""
     if isinstance(value, np.datetime64 | np.timedelta64):
-        return _time_of_numpy(value)
-    if isinstance(value, np.generic | Enum):
-        return _plain(value.item() if isinstance(value, np.generic) else value.value)
+        if np.isnat(value):
+            return None
+        if isinstance(value, np.datetime64):
+            return str(value)
+        return _seconds(int(value.astype("timedelta64[ns]").astype(int)), 10**9)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Enum):
+        return _plain(value.value)
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    return _collection(value)
-
-
-def _collection(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_key(key): _plain(entry) for key, entry in value.items()}
+    if np.ma.isMaskedArray(value):
+        return _plain(value.tolist())  # None where it is masked
     if isinstance(value, np.ndarray):
-        if np.ma.isMaskedArray(value):
-            return _plain(value.tolist())  # None where it is masked
         return _plain(list(value) if value.ndim else value[()])
     if isinstance(value, list | tuple | Set):
         return [_plain(entry) for entry in value]
     if isinstance(value, bytes | bytearray | memoryview):
         return base64.b64encode(bytes(value)).decode("ascii")
-    return _other(value)
-
-
-def _other(value: Any) -> Any:
     if hasattr(value, "as_py"):  # an Arrow scalar
         return _plain(value.as_py())
-    if _is_missing(value):
+    try:
+        if value != value:  # NaT of pandas, or a decimal NaN
+            return None
+    except (TypeError, ValueError, ArithmeticError):  # NA of pandas
         return None
     if isinstance(value, timedelta):
-        return _duration(value)
+        seconds = value.days * 86_400 + value.seconds
+        return _seconds(seconds * 10**6 + value.microseconds, 10**6)
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return str(value)
 
 
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is NA or NaT of pandas, or a decimal NaN."""
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):
-        return True
-
-
 def _key(key: Any) -> str:
     plain = _plain(key)
     return plain if isinstance(plain, str) else json.dumps(plain)
-
-
-def _time_of_numpy(value: np.datetime64 | np.timedelta64) -> str | None:
-    if np.isnat(value):
-        return None
-    if isinstance(value, np.datetime64):
-        return str(value)
-    nanoseconds = value.astype("timedelta64[ns]").astype(int)
-    return _seconds(int(nanoseconds), 10**9)
-
-
-def _duration(value: timedelta) -> str:
-    whole = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
-    return _seconds(whole, 10**6)
 
 
 def _seconds(count: int, per_second: int) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fewbits._typing import Array, IdArray
 from fewbits._warnings import warn_user
@@ -142,9 +141,8 @@ def as_groups(groups: Any, n: int) -> IdArray:
 
 def label_kind(labels: Array) -> str:
     """Return whether labels from `as_labels` are strings, booleans or numbers."""
-    return {"U": "strings", "O": "strings", "b": "booleans"}.get(
-        labels.dtype.kind, "numbers"
-    )
+    kinds = {"U": "strings", "O": "strings", "b": "booleans"}
+    return kinds.get(labels.dtype.kind, "numbers")
 
 
 def check_same_kind(first: Array, second: Array, names: tuple[str, str]) -> None:
@@ -162,20 +160,16 @@ def check_binary(labels: Any, name: str = "labels") -> Any:
     if name != "labels":
         needed = f"{name}: {needed}"
     if values.dtype.kind == "O":
-        values = matrix = _whole_objects(values, needed)
+        for value in values.flat:
+            if not isinstance(value, int | float | np.number | np.bool_):
+                raise ArgumentError(f"{needed}, got {value!r}")
+        values = matrix = values.astype(np.float64)
     if values.dtype.kind not in "biuf":
         raise ArgumentError(f"{needed}, got dtype {values.dtype}")
     other = values[~np.isin(values, (0, 1))]
     if other.size:
         raise ArgumentError(f"{needed}, got {other[0].item()!r}")
     return matrix
-
-
-def _whole_objects(values: NDArray[np.object_], needed: str) -> Array:
-    for value in values.flat:
-        if not isinstance(value, int | float | np.number | np.bool_):
-            raise ArgumentError(f"{needed}, got {value!r}")
-    return values.astype(np.float64)
 
 
 def _is_sparse(matrix: Any) -> bool:
@@ -233,12 +227,22 @@ def _from_objects(values: list[Any], name: str) -> Array:
             f"{name} must be of one kind, got {kinds[0]} and {kinds[other]}: "
             f"{values[0]!r} in row 0, {values[other]!r} in row {other}"
         )
-    if not values or kinds[0] == "numbers":
-        return _numbers(values, name)
-    if kinds[0] == "booleans":
+    kind = kinds[0] if values else "numbers"
+    if kind == "booleans":
         return np.array(values, dtype=np.bool_)
-    texts = [str.__str__(value) for value in values]
-    return _check_values(_as_strings(texts), name, texts)
+    if kind == "strings":
+        texts = [str.__str__(value) for value in values]
+        return _check_values(_as_strings(texts), name, texts)
+    whole = [value for value in values if isinstance(value, int)]
+    if len(whole) < len(values):
+        large = next((value for value in whole if abs(value) > 1 << 53), None)
+        if large is not None:
+            raise ArgumentError(f"{name} must be of one kind, got {large} among floats")
+        return _check_values(np.array(values, dtype=np.float64), name)
+    for value in values:
+        if not -_END <= value < _END:
+            raise ArgumentError(f"{name} must be below 2**63, got {value}")
+    return np.array(values, dtype=np.int64)
 
 
 def _plain(value: Any) -> Any:
@@ -283,20 +287,6 @@ def _other_type(name: str, got: str) -> ArgumentError:
     return ArgumentError(f"{name} must be {_ALLOWED}, got {got}{hint}")
 
 
-def _numbers(values: list[Any], name: str) -> Array:
-    if any(isinstance(value, float) for value in values):
-        for value in values:
-            if isinstance(value, int) and abs(value) > 1 << 53:
-                raise ArgumentError(
-                    f"{name} must be of one kind, got {value} among floats"
-                )
-        return _check_values(np.array(values, dtype=np.float64), name)
-    for value in values:
-        if not -_END <= value < _END:
-            raise ArgumentError(f"{name} must be below 2**63, got {value}")
-    return np.array(values, dtype=np.int64)
-
-
 def _as_strings(values: list[str]) -> Array:
     """Return an array of strings, of objects where padding would fill the memory."""
     longest = max(map(len, values), default=0)
@@ -312,7 +302,19 @@ def _check_values(array: Array, name: str, values: list[str] | None = None) -> A
     if kind in "UO":
         _check_strings(array, name, array.tolist() if values is None else values)
     elif kind == "f":
-        _check_whole(array, name)
+        _refuse_missing(array, np.isnan(array), name)
+        wrong = ~np.isfinite(array) | (array != np.rint(array))
+        if wrong.any():
+            raise ArgumentError(
+                f"{name} must be classes, got numbers that are not whole, such as "
+                f"{array[wrong.argmax()]}"
+            )
+        large = np.abs(array) > 2.0 ** (np.finfo(array.dtype).nmant + 1)
+        if large.any():
+            raise ArgumentError(
+                f"{name} are numbers such as {array[large.argmax()]}, too large for "
+                f"{array.dtype} to distinguish; give integers or strings"
+            )
     elif kind == "u":
         if array.size and int(array.max()) >= _END:
             raise ArgumentError(f"{name} must be below 2**63, got {array.max()}")
@@ -324,22 +326,6 @@ def _check_values(array: Array, name: str, values: list[str] | None = None) -> A
     elif kind not in "bi":
         raise _other_type(name, "bytes" if kind == "S" else str(array.dtype))
     return array
-
-
-def _check_whole(array: Array, name: str) -> None:
-    _refuse_missing(array, np.isnan(array), name)
-    wrong = ~np.isfinite(array) | (array != np.rint(array))
-    if wrong.any():
-        raise ArgumentError(
-            f"{name} must be classes, got numbers that are not whole, such as "
-            f"{array[wrong.argmax()]}"
-        )
-    large = np.abs(array) > 2.0 ** (np.finfo(array.dtype).nmant + 1)
-    if large.any():
-        raise ArgumentError(
-            f"{name} are numbers such as {array[large.argmax()]}, too large for "
-            f"{array.dtype} to distinguish; give integers or strings"
-        )
 
 
 def _check_strings(array: Array, name: str, values: list[str]) -> None:
@@ -363,12 +349,10 @@ def _check_strings(array: Array, name: str, values: list[str]) -> None:
 
 def _refuse_missing(values: Any, missing: Any, name: str) -> None:
     mask = np.asarray(missing, np.bool_)
-    if not mask.any():
-        return
-    row = int(mask.argmax())
-    value = values[row]
-    shown = repr(value) if isinstance(value, str) else str(value)
-    raise ArgumentError(
-        f"{name} must be classes, but are missing in {mask.sum()} of {len(mask)} "
-        f"rows: got {shown} in row {row}"
-    )
+    if mask.any():
+        row = int(mask.argmax())
+        shown = repr(values[row]) if isinstance(values[row], str) else values[row]
+        raise ArgumentError(
+            f"{name} must be classes, but are missing in {mask.sum()} of {len(mask)} "
+            f"rows: got {shown} in row {row}"
+        )

@@ -1,7 +1,7 @@
 """Results in one line, however large they are."""
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -36,29 +36,20 @@ def one_line(result: Any) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return _array(value)
+    is_array, text = isinstance(value, np.ndarray), ""
     if isinstance(value, str | bytes):
-        return _shortened(value)
-    if isinstance(value, list | tuple | Mapping | set | frozenset) and not hasattr(
-        value, "_fields"
-    ):
-        text = " ".join(repr(value).split()) if len(value) <= _SMALL else ""
-        kind = type(value).__name__
-        return text if 0 < len(text) <= _SHORT else f"<{kind} of {len(value):,}>"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _SHORT else f"<{type(value).__name__}>"
-
-
-def _array(array: np.ndarray[Any, Any]) -> str:
-    if array.size <= _SMALL:
-        text = " ".join(repr(array).split()).replace("[ ", "[")
-        if len(text) <= _SHORT:
-            return text
-    return f"<{array.dtype} of shape {array.shape}>"
-
-
-def _shortened(text: str | bytes) -> str:
-    shortener = reprlib.Repr()
-    shortener.maxstring = shortener.maxother = _SHORT
-    return shortener.repr(text)
+        shortener = reprlib.Repr()
+        shortener.maxstring = shortener.maxother = _SHORT
+        return shortener.repr(value)
+    is_container = isinstance(value, list | tuple | Mapping | Set)
+    is_container = is_container and not hasattr(value, "_fields")
+    size = value.size if is_array else len(value) if is_container else 0
+    if size <= _SMALL:
+        text = " ".join(repr(value).split())
+        text = text.replace("[ ", "[") if is_array else text
+    if 0 < len(text) <= _SHORT:
+        return text
+    if is_array:
+        return f"<{value.dtype} of shape {value.shape}>"
+    kind = type(value).__name__
+    return f"<{kind} of {size:,}>" if is_container else f"<{kind}>"

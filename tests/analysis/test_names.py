@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from fewbits.analysis.names import FUNCTION_WORDS, name_bits, propose_names, tokenize
+from fewbits.analysis.names import name_bits, propose_names, tokenize
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 
@@ -57,8 +57,8 @@ def reference(texts, side, prior, word):
     return (odds[1] - odds[0]) / sqrt(variance)
 
 
-@given(seed=st.integers(0, 2**32), prior=st.sampled_from([0.05, 0.1, 1.0]))
-def test_z_and_p_follow_the_formula(seed, prior):
+@given(seed=st.integers(0, 2**32))
+def test_z_and_p_follow_the_formula(seed):
     rng = np.random.default_rng(seed)
     side = rng.integers(0, 2, 60)
     shares = [0.1, 0.3, 0.6, 0.9]
@@ -75,7 +75,6 @@ def test_z_and_p_follow_the_formula(seed, prior):
         min_items=1,
         significance=0.999,
         min_share=0,
-        prior=prior,
     )
     proposed = {
         word.word: (sign, word)
@@ -88,7 +87,7 @@ def test_z_and_p_follow_the_formula(seed, prior):
         == len({w for text in texts for w in text.split()})
     )
     for word, (sign, evidence) in proposed.items():
-        z = reference(texts, side, prior, word)
+        z = reference(texts, side, 0.1, word)
         assert sign * evidence.z == pytest.approx(z)
         assert evidence.p_value == pytest.approx(
             min(1, erfc(abs(z) / sqrt(2)) * found.n_tests)
@@ -126,14 +125,11 @@ def test_chance_is_not_named():
     assert {proposal.names for proposal in found.bits.values()} == {("", "")}
 
 
-def test_function_words_are_ignored_unless_told_otherwise():
+def test_function_words_are_ignored():
     side = np.arange(100) % 2
     texts = ["up with it" if s else "down without it" for s in side]
     codes = pack(side[:, None])
-    assert {"with", "without"} <= FUNCTION_WORDS
     assert propose_names(texts, codes, 1).bits[0].names == ("down", "up")
-    everything = propose_names(texts, codes, 1, ignore=())
-    assert everything.bits[0].names == ("down, without", "up, with")
 
 
 @pytest.mark.parametrize(
@@ -209,8 +205,6 @@ def test_mistakes():
         propose_names(["a", "b"], codes, 8, significance=5)
     with pytest.raises(ArgumentError, match=r"min_share must lie in \[0, 1\), got 1"):
         propose_names(["a", "b"], codes, 8, min_share=1)
-    with pytest.raises(ArgumentError, match="prior must be above 0"):
-        propose_names(["a", "b"], codes, 8, prior=0)
     with pytest.raises(ArgumentError, match="bit 3 needs two names, got 'ab'"):
         name_bits(by_hand={3: "ab"})
     with pytest.raises(ArgumentError, match="names of bit 3 must be texts"):

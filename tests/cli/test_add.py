@@ -90,7 +90,8 @@ def test_update_changes_columns_alone(built, tmp_path):
     opened = Collection.open(built)
     assert opened.column("year")[:5].tolist() == [2001, 1, 2, 1999, 4]
     np.testing.assert_array_equal(opened.codes, codes)
-    run("update", built, tmp_path / "u.csv", "--id", "sku")
+    with pytest.warns(UserWarning, match="no column 'price'; it has .*year"):
+        run("update", built, tmp_path / "u.csv", "--id", "sku")
     assert Collection.open(built)["s3"] == {"year": 1999, "price": 2.5}
     for content in ("sku,year\ns1,1066\n", '[{"sku": "s1", "year": 1066}]'):
         assert "1 updated" in run("update", built, "-", "--id", "sku", input=content)

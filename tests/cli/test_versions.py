@@ -77,11 +77,13 @@ def test_one_wrong_line_changes_nothing(built, change, reason):
 
 
 def test_versions_have_names(built):
-    assert run("tag", built, "spring").splitlines()[-1] == "2\tspring"
+    line = run("tag", built, "spring").splitlines()[-1]
+    assert re.fullmatch(r"2\tspring\t20\d\d-.*", line), line
     run("delete", built, "--ids", "a")
     run("compact", built)
     told = json.loads(run("tag", built, "--json"))
     assert told["versions"][0] == {"version": 2, "names": ["spring"]}
+    assert line.endswith(told["since"]["spring"])
     for at in ("spring", 2):
         found = json.loads(run("search", built, "--ids", "b", "--at", at, "--json"))
         assert found["version"] == 2

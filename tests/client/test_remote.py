@@ -22,6 +22,8 @@ from fewbits.server import Settings, create_app
 from tests.server._images import image_collection
 from tests.server._running import ENCODER, served, small_collection, vectors
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 Q = vectors(23, seed=1)
 
 
@@ -365,6 +367,17 @@ def changes(collection):
     yield collection.add(many, ids=np.arange(1000, 1300), columns=more)
 
 
+def test_a_column_that_comes_by_update_is_told_with_those_there(tmp_path):
+    local = small_collection(path=tmp_path / "c")
+    frame = pd.DataFrame({"yaer": [1]}, index=pd.Index([3], name="id"))
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        for col, name in ((local, "yaer"), (remote, "yeer")):
+            with pytest.warns(UserWarning, match=f"no column '{name}'; it has .*year"):
+                assert col.update(frame.rename(columns={"yaer": name})) == 1
+            local.refresh()
+            assert local[3][name] == 1
+
+
 def test_mistakes_of_changes(tmp_path):
     small_collection(path=tmp_path / "c")
     columns = {"kind": ["x"], "year": [1]}
@@ -664,7 +677,9 @@ def test_versions_have_names_there(tmp_path):
         remote.delete([3])
         remote.compact()
         assert (remote.tags(), remote.versions()[0]) == ({"spring": number}, number)
-        assert len(Collection.open(tmp_path / "c").at("spring")) == 200
+        local = Collection.open(tmp_path / "c")
+        assert len(local.at("spring")) == 200
+        assert remote.tag_times() == local.tag_times() != {}
         with pytest.raises(ArgumentError, match="untag it first"):
             remote.tag("spring")
         with pytest.raises(ArgumentError, match="gone"):

@@ -24,6 +24,8 @@ from fewbits.inputs import read
 from fewbits.store import Store
 from tests.store._sizes import NIGHTLY, small_segments
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 N = 60
 ENCODER = LinearEncoder(np.eye(8), np.zeros(8))
 X = np.random.default_rng(0).normal(size=(N, 8)).astype(np.float32)

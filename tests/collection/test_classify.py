@@ -377,7 +377,7 @@ def test_labels_as_figures_are_made_of_them(home):
     labels = np.repeat([[1, 1, 0], [1, 0, 0], [0, 0, 1]], 4, axis=0)
     col = home(made(columns={"y": labels.tolist()}))
     np.testing.assert_array_equal(col.labels("y"), labels)
-    assert code_bound(col.codes, 6, col.labels("y")).sizes.tolist() == [8, 4, 4]
+    assert len(code_bound(col.codes, 6, col.labels("y")).classes) == 3
 
 
 # Codes of another modality.

@@ -14,6 +14,8 @@ from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]], np.float32)
 IDS = ["a", "b", "c"]
 ENCODER = LinearEncoder(np.eye(2), np.zeros(2))

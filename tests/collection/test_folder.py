@@ -243,7 +243,8 @@ def test_what_is_deleted_or_replaced_leaves_the_disk_at_once(tmp_path):
     col.delete([f"k{i}" for i in range(20)])  # most of them
     (path,) = tmp_path.glob("c/rows-*/seg-*")
     assert b"k19" not in path.read_bytes()
-    col.update(None, ids=["k20"], columns={"year": [99]})
+    ids = [f"k{i}" for i in range(20, 30)]
+    col.update(None, ids=ids, columns={"year": range(10)})  # so many that all is anew
     (other,) = tmp_path.glob("c/rows-*/seg-*")
     assert other != path
     hits = col.search(X[:1], 3)  # which may ask for more columns of this version

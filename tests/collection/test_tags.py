@@ -1,6 +1,7 @@
 """Versions that have a name stay until it is taken from them."""
 
 import pickle
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def churn(col, n=6):
 
 def test_named_versions_stay(home):
     col = home(made())
-    first = content(col)
+    first, start = content(col), datetime.now(UTC).replace(microsecond=0)
     assert col.tags() == {}
     spring = col.tag("spring")
     col.delete([0])
@@ -44,6 +45,10 @@ def test_named_versions_stay(home):
     assert col.tag("sommer \N{SNOWMAN}") == col.version > spring
     churn(col)
     assert col.tags() == {"spring": spring, "sommer \N{SNOWMAN}": spring + 2}
+    times = col.tag_times()
+    assert {*times} == {*col.tags()}
+    assert start <= times["spring"] <= datetime.now(UTC)
+    assert reopened(col).tag_times() == times
     assert {*col.tags().values(), col.version} <= {*col.versions()}
     for handle in (col, pickle.loads(pickle.dumps(col)), reopened(col)):
         assert content(handle.at("spring")) == content(handle.at(spring)) == first

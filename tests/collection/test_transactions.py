@@ -16,6 +16,8 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FeatureError, LockedError
 from tests.collection._power import PowerLoss
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 N, WIDTH = 12, 8
 X = np.random.default_rng(0).normal(size=(N, WIDTH)).astype(np.float32)
 ENCODER = LinearEncoder(np.eye(WIDTH), np.zeros(WIDTH))

@@ -74,8 +74,6 @@ def test_accuracy_and_per_class_mean():
     test = np.array([[0], [0], [0], [255], [3]], np.uint8)
     accuracy = knn_accuracy(codes, ["a", "a", "b"], test, ["a", "a", "a", "b", "new"])
     assert accuracy.value == 4 / 5
-    assert accuracy.classes.tolist() == ["a", "b", "new"]
-    assert accuracy.per_class.tolist() == [1, 1, 0]
     assert accuracy.per_class_mean == pytest.approx(2 / 3)
     assert accuracy.predictions.tolist() == ["a", "a", "a", "b", "a"]
     assert "1 nearest" in accuracy.definition

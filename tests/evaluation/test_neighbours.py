@@ -153,8 +153,9 @@ def test_threshold_is_the_mean_distance_to_the_kth_other_row():
     distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     kth = np.sort(distances, axis=1)[:, 7]
     assert neighbour_threshold(X, 7) == pytest.approx(kth.mean())
-    sampled = neighbour_threshold(X, 7, n_sample=10, random_state=1)
-    assert sampled == neighbour_threshold(X, 7, n_sample=10, random_state=1)
+    many = np.tile(X, (20, 1))
+    sampled = neighbour_threshold(many, 7 * 20 + 19, random_state=1)
+    assert sampled == neighbour_threshold(many, 7 * 20 + 19, random_state=1)
     assert kth.min() < sampled < kth.max()
     with pytest.raises(ArgumentError, match="more neighbours than the 79 other rows"):
         neighbour_threshold(X, 80)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.index import FlatIndex, MultiIndexHashing
+from fewbits.index import FlatIndex
 from tests.index._indexes import INDEXES, LOOKED_UP, of_chunks
 
 COPIES = [copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))]
@@ -274,9 +274,3 @@ def test_additions_to_many_codes():
     found = index.range_search(codes[:9], 1), plain.range_search(codes[:9], 1)
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("number", [2, 65, 0, 2.5])
-def test_numbers_of_substrings_that_cannot_be(number):
-    with pytest.raises(ArgumentError, match="n_substrings must"):
-        MultiIndexHashing(np.zeros((2, 8), np.uint8), n_substrings=number)

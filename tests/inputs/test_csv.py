@@ -89,9 +89,9 @@ DECIMAL_COMMAS = "height, cm;weight, kg\n1,5;2,5\n3,5;4,5\n"
 @pytest.mark.parametrize(
     ("content", "options", "said"),
     [
-        (DECIMAL_COMMAS, {"columns": [" kg"]}, "column ' cm;weight' .* '5;2'"),
-        ('"a, b";"c, d"\n"1, 2";"3, 4"\n', {}, "column 'a, b' .* '1, 2'"),
-        ('text;more\n"one, ""two""";x\n', {}, r"\(text, more\)"),
+        (DECIMAL_COMMAS, {"columns": [" kg"]}, " cm;weight .*'5;2'"),
+        ('"a, b";"c, d"\n"1, 2";"3, 4"\n', {}, "a, b .*'1, 2'"),
+        ('text;more\n"one, ""two""";x\n', {}, r"text \(texts\), more"),
         ("a,b;c\nx,2\n", {"id": "b;c", "column": "b;c"}, "'b;c' .* int64, not"),
     ],
 )
@@ -134,7 +134,7 @@ def test_columns_of_numbers_are_vectors(path):
 
 def test_texts_beside_several_columns_of_numbers_need_a_name(path):
     path.write_text(NUMBERS)
-    said = r"texts in column 'kind' and 2 columns of numbers: name .*--column"
+    said = r"a \(numbers\), b \(numbers\), kind \(texts\); name .*--column"
     with pytest.raises(ArgumentError, match=said):
         inputs.read(path)
     assert inputs.read(path, column="kind").values == ["x", "y"]
@@ -143,15 +143,15 @@ def test_texts_beside_several_columns_of_numbers_need_a_name(path):
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (["1", "?", "-2e3", "nan"], r"but for '\?' in row 1; mend"),
-        (["1,5", "1", "2", "3", "n/k"], "but for '1,5' in row 0 and 1 more; mend"),
+        (["1", "?", "-2e3", "nan"], r"but for '\?' in row 1"),
+        (["1,5", "1", "2", "3", "n/k"], "but for '1,5' in row 0"),
     ],
 )
 @pytest.mark.parametrize("beside", ["a,", ""])
 def test_a_stray_text_among_numbers_is_told(path, values, said, beside):
     rows = [("1," if beside else "") + f'"{value}"' for value in values]
     path.write_text("\n".join([beside + "b", *rows]))
-    with pytest.raises(ArgumentError, match=f"column 'b' of .* holds numbers {said}"):
+    with pytest.raises(ArgumentError, match=f"numbers {said}"):
         inputs.read(path)
     assert inputs.read(path, column="b").values == values
 
@@ -161,13 +161,13 @@ def test_texts_beside_blanks_are_no_stray_numbers(path):
     with pytest.raises(ArgumentError, match=r"no text in row 0 and 2 more; .*skip_bla"):
         inputs.read(path)
     path.write_text("b,b\none,two\n")
-    with pytest.raises(ArgumentError, match=r"2 columns of texts or vectors \(b, b\)"):
+    with pytest.raises(ArgumentError, match=r"2 columns of texts .* b \(texts\), b"):
         inputs.read(path)
 
 
 def test_a_column_of_numbers_does_not_hide_what_else_fits(path):
     path.write_text("text,age\none,1\ntwo,?\nthree,3\nfour,4\n")
-    with pytest.raises(ArgumentError, match=r"2 columns of texts .*\(text, age\)"):
+    with pytest.raises(ArgumentError, match=r"2 columns of texts .* age"):
         inputs.read(path)
 
 

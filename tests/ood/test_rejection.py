@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.evaluation.statistics import mean_interval
 from fewbits.ood import SCORES, learn_rejection, load_rejection, rejection_bytes
-from fewbits.ood._scores import learn_score
+from fewbits.ood._rejection import learn_score
 
 CENTRES = np.random.default_rng(9).normal(size=(60, 24))
 

@@ -30,5 +30,5 @@ def image_collection(folder, monkeypatch, n=6, **options):
         paths.append(folder / f"{i}.png")
         Image.fromarray(pixels.astype(np.uint8)).save(paths[-1])
     encoder = LinearEncoder(np.eye(16), np.zeros(16))
-    options = {"encoder": encoder, "backbone": "thumbnail", **options}
+    options = {"encoder": encoder, "backbone": "thumbnail", "ids": range(n), **options}
     return Collection.create(None, paths, **options), paths

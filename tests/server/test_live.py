@@ -18,6 +18,8 @@ from tests.server._running import N_BITS, served, small_collection, vectors
 from tests.server._sizes import NIGHTLY
 from tests.server._web import web
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 SWAPS = 1000 if NIGHTLY else 12
 Q = vectors(3, seed=9)
 

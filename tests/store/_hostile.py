@@ -18,9 +18,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from fewbits.errors import FewbitsError
-from fewbits.store import Store
+from fewbits.store import Store, _deletes, _segment
 from tests.store import _format
-from tests.store._tables import VECTORS, content, rows
+from tests.store._tables import VECTORS, changed, content, rows
 
 NUMBERS = [0, 1, -1, 255, 2**16, 2**31, 2**32 - 1, 2**40, 2**62, 2**63, 2**64]
 VALUES = [*NUMBERS, None, "", "x" * 9, [], {}, True, 1.5, [[]] * 3]
@@ -31,6 +31,7 @@ def forge_manifest(folder, rng):
     made = _format.manifest(path.read_bytes())
     targets = [made, *made["segments"]]
     targets += [each["rows"] for each in made["segments"]]
+    targets += [x for each in made["segments"] for x in each["updates"]]
     for _ in range(rng.randint(1, 3)):
         target = rng.choice(targets)
         name = rng.choice(sorted(target))
@@ -63,6 +64,24 @@ def forge_bytes(folder, rng):
     sums.write_bytes(_format.sums_bytes(facts, files))
     entry = {"n_bytes": len(data), "crc": _format.sum_of_sums(numbers)}
     made["segments"][0][("rows", "vectors")[number]] = entry
+    path.write_bytes(_format.manifest_bytes(made))
+
+
+def forge_values(folder, rng):
+    """Change bytes of a file of changed values, and let its sum fit."""
+    path = max(folder.glob("manifest-*.json"))
+    made = _format.manifest(path.read_bytes())
+    (update,) = made["segments"][0]["updates"]
+    (target,) = folder.glob("upd-*")
+    data = bytearray(target.read_bytes())
+    for _ in range(rng.randint(1, 4)):
+        at, width = rng.randrange(len(data)), rng.choice([1, 2, 4, 8])
+        value = (rng.choice(NUMBERS) & (2**64 - 1)).to_bytes(8, "little")
+        data[at : at + width] = value[:width]
+    target.write_bytes(data)
+    numbers = _format.block_sums(data)
+    crc = _format.sum_of_sums(numbers)
+    update["file"] = {"n_bytes": len(data), "crc": crc, "sums": numbers}
     path.write_bytes(_format.manifest_bytes(made))
 
 
@@ -102,10 +121,11 @@ def forge_sealed(path, rng, heads, others):
     path.write_bytes(_format.sealed(data))
 
 
-FORGERS = (forge_manifest, forge_bytes, forge_deletes, forge_sums)
+FORGERS = (forge_manifest, forge_bytes, forge_deletes, forge_sums, forge_values)
 
 
 def main(n):
+    _segment.INLINE = _deletes.INLINE = 0  # so that there are files of all kinds
     folder = Path(tempfile.mkdtemp())
     clean = folder / "clean"
     store = Store.create(clean, VECTORS, n_bits=64, fingerprint="of a test")
@@ -113,6 +133,7 @@ def main(n):
         writer.append(rows(range(100), 0, VECTORS))
         writer.commit()
         writer.delete([4])
+        writer.update(changed([3, 7], 1, VECTORS))
         writer.commit()
     list(content(store.snapshot()))
     limit = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -126,7 +147,7 @@ def main(n):
         try:
             with Store.open(forged).snapshot() as snapshot:
                 content(snapshot)
-                for part in snapshot.parts:
+                for part in snapshot.segments:
                     part.find(pa.array([1, 2, 3]))
         except FewbitsError:
             told += 1

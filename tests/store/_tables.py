@@ -23,13 +23,34 @@ def rows(ids, seed=0, schema=SCHEMA):
     }
     if "_vector" in schema.names:
         columns["_vector"] = list(rng.normal(size=(len(ids), 4)).astype(np.float32))
+    columns |= {name: [None] * len(ids) for name in schema.names if name not in columns}
     return pa.table(columns, schema=schema)
+
+
+def changed(ids, seed, schema=SCHEMA, column="text"):
+    """Return new values of a column of rows, null for some."""
+    kind = schema.field(column).type
+    values = [f"{i} then {seed}" if i % 4 else None for i in range(len(ids))]
+    if kind == pa.float64():
+        values = [None if value is None else float(seed) for value in values]
+    return pa.table(
+        {"_id": pa.array(ids, schema.field("_id").type), column: pa.array(values, kind)}
+    )
+
+
+def after(state, table):
+    """Return what a snapshot holds after an update of rows that it held."""
+    state = dict(state)
+    for row in table.to_pylist():
+        name = row.pop("_id")
+        state[name] = {**state[name], **row}
+    return state
 
 
 def content(snapshot):
     """Return what a snapshot holds: its rows by id, in the order of their numbers."""
     found, last = {}, -1
-    for part in snapshot.parts:
+    for part in snapshot.segments:
         records = part.table().to_pylist()
         ids, sequence = part.ids.to_pylist(), part.row_numbers.tolist()
         codes, vectors = part.codes, part.vectors

@@ -51,7 +51,7 @@ def test_segments_are_few(commits):
                 writer.delete(gone)
                 live = sorted({*live} - {*gone})
                 writer.commit()
-                check_few(store.snapshot().parts)
+                check_few(store.snapshot().segments)
         assert list(content(store.snapshot())) == live
 
 
@@ -91,10 +91,10 @@ def test_deleted_rows_leave_the_disk(store):
     with store.writer() as writer:
         writer.append(rows(range(5000)))
         writer.commit()
-        before = store.disk_bytes()
+        before = sum(store.bytes_by_kind().values())
         writer.delete([i for i in range(5000) if i % 10])
         writer.commit()
-    assert store.disk_bytes() < 2 * before / 10 + 40_000
+    assert sum(store.bytes_by_kind().values()) < 2 * before / 10 + 40_000
 
 
 class NotingDisk(SimulatedDisk):
@@ -131,7 +131,7 @@ def test_replacing_everything_keeps_the_size(store):
         with store.writer() as writer:
             writer.upsert(rows(range(300), seed))
             writer.commit()
-        sizes.append(store.disk_bytes())
+        sizes.append(sum(store.bytes_by_kind().values()))
         files.append(store.n_files())
     assert max(sizes[3:]) <= 1.2 * min(sizes[3:])
     assert max(files[3:]) <= 1.2 * min(files[3:])
@@ -141,12 +141,12 @@ def test_large_tables_become_several_segments(store):
     with store.writer(segment_bytes=10_000) as writer:
         writer.append(rows(range(3000)))
         writer.commit()
-    parts = store.snapshot().parts
+    parts = store.snapshot().segments
     assert len(parts) > 5
     assert all(part.entry.n_bytes < 30_000 for part in parts)
     assert list(content(store.snapshot())) == list(range(3000))
     with store.writer() as writer:
         writer.compact()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert part.row_numbers.tolist() == list(range(3000))
     assert part.find(pa.array([2999])).tolist() == [2999]

@@ -10,7 +10,7 @@ from fewbits.errors import ArtefactError, FewbitsError
 from fewbits.store import Store
 from tests.store import _format
 from tests.store._sizes import NIGHTLY, small_segments
-from tests.store._tables import TEXT_IDS, VECTORS, content, rows
+from tests.store._tables import TEXT_IDS, VECTORS, changed, content, rows
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +27,9 @@ def build(folder, n=300, schema=VECTORS):
         writer.commit()
         writer.append(rows([n + 5, *range(n, n + 5)], 1, schema))
         writer.delete(range(0, n, 9))
+        writer.update(changed([5, 7, 40], 2, schema))
         writer.commit()
-    assert len(store.snapshot().parts) == 2
+    assert len(store.snapshot().segments) == 2
     return store
 
 
@@ -51,7 +52,7 @@ def read_all(folder):
     with Store.open(folder).snapshot() as snapshot:
         found = content(snapshot)
         ids = pa.array(range(400))
-        places = [part.find(ids).tolist() for part in snapshot.parts]
+        places = [part.find(ids).tolist() for part in snapshot.segments]
         return found, places
 
 
@@ -148,9 +149,9 @@ def flip(path, at, mask=3):
 
 def test_one_broken_segment_does_not_hide_another(tmp_path):
     store = build(tmp_path)
-    first, second = store.snapshot().parts
+    first, second = store.snapshot().segments
     next(tmp_path.glob(f"seg-{first.entry.token}*")).unlink()
-    first, second = store.snapshot().parts
+    first, second = store.snapshot().segments
     with pytest.raises(ArtefactError, match="missing"):
         _ = first.codes
     assert second.codes.shape == (6, 8)
@@ -185,7 +186,7 @@ def large(request, tmp_path):
 
 def places(store):
     """Return a path and the place of the first value, for each column of a part."""
-    part = store.snapshot().parts[0]
+    part = store.snapshot().segments[0]
     table = part.table()
     columns = {
         "_row": part.row_numbers,
@@ -202,7 +203,7 @@ def places(store):
 
 
 def test_verify_names_each_flip_with_its_rows(large):
-    part, _ = large.snapshot().parts
+    part, _ = large.snapshot().segments
     widths = {"_row": 8, "_id": 8, "_code": 8, "n": 8, "_vector": 16}
     for name, path, start in [*places(large)]:
         clean = path.read_bytes()
@@ -219,14 +220,14 @@ def test_verify_names_each_flip_with_its_rows(large):
             first, last = damage.bytes
             assert first <= start + offset < last <= first + _format.BLOCK
             assert name in damage.columns
-            assert damage.rows[0] <= row < damage.rows[1]
-            assert row != 9_000 or damage.rows[1] - damage.rows[0] < 16_400
-            assert f"{path} bytes {first}-{last}, rows" in str(damage)
+            assert damage.positions[0] <= row < damage.positions[1]
+            assert row != 9_000 or damage.positions[1] - damage.positions[0] < 16_400
+            assert f"{path} bytes {first}-{last}, positions" in str(damage)
 
 
 def read_column(store, name):
     """Read a column of the first part, of files that are opened anew."""
-    part = store.snapshot().parts[0]
+    part = store.snapshot().segments[0]
     readers = {"_id": lambda: part.ids, "_code": lambda: part.codes}
     readers["_vector"] = part.check_vectors
     readers.get(name, lambda: part.table([name]))()
@@ -246,7 +247,7 @@ def test_each_column_is_checked_before_it_is_read(large):
 
 
 def test_a_damaged_segment_stays_until_it_may_go(large):
-    part, other = large.snapshot().parts
+    part, other = large.snapshot().segments
     rest = rows(other.ids.to_pylist(), 0, large.snapshot().schema).to_pylist()
     clean = {path: path.read_bytes() for path in files(large)}
     middle = {"_row": 80_000, "_id": 80_000, "_code": 80_000, "text": 80_000}
@@ -446,7 +447,7 @@ def test_deletes_that_cannot_be_mended_are_undone_and_told(tmp_path, is_later_da
         writer.upsert(rows([1, 2, 3, 400], 7, VECTORS))
         writer.commit()
     wanted = content(store.snapshot())
-    first, *_, last = store.snapshot().parts
+    first, *_, last = store.snapshot().segments
     flip(max(tmp_path.glob("del-*"), key=lambda p: p.stat().st_mtime_ns), 50)
     assert "37 deletes depend on it" in str(store.verify())
     if is_later_damaged:  # which ids were replaced cannot be told
@@ -492,3 +493,89 @@ def test_a_forged_manifest_is_told(tmp_path, change):
     path.write_bytes(_format.manifest_bytes(made))
     with pytest.raises(FewbitsError):
         read_all(tmp_path)
+
+
+def test_changed_values_never_fall_back_unasked(tmp_path):
+    store = build(tmp_path)
+    with store.writer() as writer:
+        writer.update(changed([6, 7], 3, VECTORS, "n"))
+        writer.commit()
+    wanted = content(store.snapshot())
+    (path,) = tmp_path.glob("upd-*")
+    data = path.read_bytes()
+    flip(path, 500, 4)
+    assert store.repair().is_complete  # one bit
+    assert content(store.snapshot()) == wanted
+    for hurt in (lambda path: path.unlink(), lambda path: flip(path, 500)):
+        (path,) = tmp_path.glob("upd-*")
+        data = path.read_bytes()
+        hurt(path)
+        (damage,) = store.verify().damages
+        assert (damage.file, damage.columns) == (str(path), ("text", "n"))
+        assert "4 rows" in damage.reason
+        part, other = store.snapshot().segments
+        for read in (
+            lambda part=part: part.table(["n"]),
+            lambda part=part: part.take(["text"], np.array([0])),
+            lambda part=part: part.whole(),
+        ):
+            with pytest.raises(ArtefactError, match=path.name):
+                read()
+        assert (len(part.ids), len(part.codes), other.n_live) == (300, 300, 6)
+        with (
+            store.writer() as writer,
+            pytest.raises(ArtefactError, match=path.name),
+        ):
+            writer.compact()
+        report = store.repair()
+        assert not report.is_complete
+        assert (report.n_lost, report.n_damaged) == (0, 0)
+        assert [path.name in line for line in report.damaged_values] == [True]
+        assert "--drop-rows" in str(report)
+        path.write_bytes(data)
+        assert content(store.snapshot()) == wanted
+    flip(path, 500)
+    report = store.repair(drop_rows=True)
+    (line,) = report.reverted_values
+    assert (report.n_lost, report.is_complete) == (0, False)
+    assert "text, n of 4 rows" in line
+    assert path.with_name(f"damaged-{path.name}").exists()
+    table = rows(np.random.default_rng(0).permutation(300).tolist(), 0, VECTORS)
+    before = {row.pop("_id"): row for row in table.to_pylist()}
+    assert content(store.snapshot()) == {
+        **wanted,
+        **{i: before[i] for i in (5, 6, 7, 40)},
+    }
+    assert store.verify().is_intact
+
+
+@pytest.mark.parametrize("kinds", [("seg",), ("vec",), ("seg", "vec", "upd")])
+def test_a_flipped_bit_of_a_small_segment_is_put_back(tmp_path, monkeypatch, kinds):
+    small_segments(monkeypatch, inline=True)
+    store = build(tmp_path)
+    assert not [*tmp_path.glob("sum-*")]
+    wanted, rng = content(store.snapshot()), np.random.default_rng(0)
+    for _ in range(4):
+        for path in [each for kind in kinds for each in tmp_path.glob(f"{kind}-*")]:
+            n_bytes = path.stat().st_size
+            flip(path, rng.integers(n_bytes), 1 << int(rng.integers(8)))
+        assert store.repair().is_complete
+        assert content(store.snapshot()) == wanted
+        assert store.verify().is_intact
+    (path, *_) = tmp_path.glob("seg-*")
+    flip(path, 900)
+    assert not store.repair().is_complete
+    with pytest.raises(ArtefactError, match=path.name):
+        content(store.snapshot())
+
+
+def test_no_id_of_a_lost_commit_is_given_again(tmp_path, monkeypatch):
+    small_segments(monkeypatch, inline=True)
+    store = build(tmp_path)
+    for path in tmp_path.glob("*-000002.json"):
+        path.write_bytes(b"{}")
+    store.repair(drop_rows=True)
+    with store.writer() as writer:
+        assert (
+            writer.append(rows([0], 0, VECTORS).drop_columns("_id"))[0].as_py() == 306
+        )

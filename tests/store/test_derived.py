@@ -18,7 +18,7 @@ def store(tmp_path):
     with store.writer() as writer:
         writer.append(rows(range(9000)))
         writer.commit()
-        assert writer.keep_derived(writer.parts[0], PIECES)
+        assert writer.keep_derived(writer.segments[0], PIECES)
         writer.append(rows(range(9000, 9005)))
         writer.commit()
     return store
@@ -26,12 +26,12 @@ def store(tmp_path):
 
 def kept(store):
     with store.snapshot() as snapshot:
-        found = [part.derived() for part in snapshot.parts]
+        found = [part.derived() for part in snapshot.segments]
     return [None if each is None else bytes(each) for each in found]
 
 
 def path_of(store, number=0):
-    token = store.snapshot().parts[number].entry.token
+    token = store.snapshot().segments[number].entry.token
     return store.folder / f"mih-{token}.bin"
 
 
@@ -41,23 +41,23 @@ def test_it_comes_back_whatever_is_added_or_deleted(store):
         writer.delete([5, 9001])
         writer.commit()
     assert kept(store) == [WHOLE, None]
-    assert [part.has_derived for part in store.snapshot().parts] == [True, False]
+    assert [part.has_derived for part in store.snapshot().segments] == [True, False]
 
 
 def test_another_takes_its_place(store):
     with store.writer() as writer:
-        writer.keep_derived(writer.parts[0], [b"new"])
+        writer.keep_derived(writer.segments[0], [b"new"])
     assert kept(store) == [b"new", None]
     with store.writer() as writer:
-        writer.keep_derived(writer.parts[0], None)
-        writer.keep_derived(writer.parts[1], None)
+        writer.keep_derived(writer.segments[0], None)
+        writer.keep_derived(writer.segments[1], None)
     assert kept(store) == [None, None]
     assert not path_of(store).exists()
 
 
 def test_nothing_at_all_can_be_kept(store):
     with store.writer() as writer:
-        writer.keep_derived(writer.parts[0], [])
+        writer.keep_derived(writer.segments[0], [])
     assert kept(store)[0] == b""
 
 
@@ -90,7 +90,7 @@ def test_a_folder_in_its_place(store):
     path.mkdir()
     assert kept(store) == [None, None]
     with store.writer() as writer:
-        assert not writer.keep_derived(writer.parts[0], PIECES)
+        assert not writer.keep_derived(writer.segments[0], PIECES)
     assert not list(store.folder.glob("draft-*"))
     report = store.verify()
     assert (report.damages, report.to_rebuild) == ((), (str(path),))
@@ -99,7 +99,7 @@ def test_a_folder_in_its_place(store):
 def test_it_counts_and_is_verified(store):
     path, report = path_of(store), store.verify()
     assert report.is_intact
-    before = store.disk_bytes()
+    before = sum(store.bytes_by_kind().values())
     size = path.stat().st_size
     assert store.bytes_by_kind()["tables"] == size
     damaged = bytearray(path.read_bytes())
@@ -111,7 +111,7 @@ def test_it_counts_and_is_verified(store):
     path.unlink()
     assert store.verify().is_intact
     assert store.verify().n_bytes == report.n_bytes - size
-    assert store.disk_bytes() == before - size
+    assert sum(store.bytes_by_kind().values()) == before - size
 
 
 def test_repair_goes_on_without_it(store):
@@ -165,7 +165,7 @@ def test_no_room_for_it_is_no_error():
         writer.append(rows(range(20)))
         writer.commit()
         disk.full = True
-        assert not writer.keep_derived(writer.parts[0], PIECES)
+        assert not writer.keep_derived(writer.segments[0], PIECES)
     assert kept(store) == [None]
 
 
@@ -185,6 +185,6 @@ def test_after_a_loss_of_power_it_is_whole_or_nothing():
                 n_whole, n_none = n_whole + (found is not None), n_none + (not found)
 
         disk.after = crash
-        writer.keep_derived(writer.parts[0], PIECES)
+        writer.keep_derived(writer.segments[0], PIECES)
     assert n_whole
     assert n_none

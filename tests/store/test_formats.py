@@ -15,7 +15,7 @@ from fewbits._frozen import is_frozen
 from fewbits.errors import ArgumentError
 from fewbits.store import Int8Parts, Store
 from tests.store import _format
-from tests.store._tables import SCHEMA, VECTORS, content, rows
+from tests.store._tables import SCHEMA, VECTORS, after, changed, content, rows
 
 TYPES = [
     (pa.bool_(), [True, None, False]),
@@ -60,7 +60,7 @@ def test_columns_of_any_type(tmp_path, kind, values):
             writer.commit()
     with store.writer() as writer:
         writer.compact()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     wanted = [*(v for i, v in enumerate(column.to_pylist()) if i != 1)]
     assert part.table()["v"].to_pylist() == wanted + column.to_pylist()
     assert store.verify().is_intact
@@ -97,11 +97,11 @@ def test_row_numbers_are_kept_where_some_are_gone(tmp_path):
     (path,) = tmp_path.glob("seg-*.arrow")
     numbers = [*range(7), *range(8, 100)]
     assert pl.read_ipc(path)["_row"].to_list() == numbers
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert [*part.rows] == numbers
     assert part.rows_at(np.array([0, 7])).tolist() == [0, 8]
     made = _format.manifest((tmp_path / "manifest-000002.json").read_bytes())
-    assert made["reader_features"] == []
+    assert "implicit-rows" not in made["reader_features"]
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.large_string()])
@@ -114,8 +114,9 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
     with store.writer() as writer:
         writer.append(table)
         writer.commit()
-        writer.keep_derived(writer.parts[0], [content])
+        writer.keep_derived(writer.segments[0], [content])
         writer.delete([ids[7]])
+        writer.update(changed(ids[3:5], 1, schema))
         writer.commit()
         writer.delete(ids[::5])
         held = store.snapshot()
@@ -131,19 +132,31 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
             pa.py_buffer(base64.b64decode(made.pop("schema")))
         ).equals(schema, check_metadata=True)
         about = {"format": 2, "number": number, "n_bits": 64, "bit_order": "msb"}
-        about |= {"reader_features": ["implicit-rows"], "writer_features": []}
+        features = ["implicit-rows", *["inline"] * (number == 2), "updates"]
+        about |= {"reader_features": features, "writer_features": []}
         about |= {"fingerprint": "of a test", "next_row": 9000}
         numbers = kind == pa.int64()
         assert made == about | {"next_id": 9001 if numbers else 0}
         of_rows = {"token": token, "n_rows": 9000, "first": 0, "last": 8999}
         of_rows |= {"id_range": [0, 9000] if numbers else None, "ids_rise": False}
         of_rows |= {"has_rows": False}
-        state = {"n_live": 9000 - n_deleted, "deletes": number}
+        (update,) = entry.pop("updates")
         files = {"rows": entry["rows"], "vectors": entry["vectors"]}
+        if number == 2:
+            state = {"n_live": 9000 - n_deleted, "deletes": None, "deleted": [7]}
+        else:
+            state = {"n_live": 9000 - n_deleted, "deletes": number}
+            deletes = (tmp_path / f"del-{token}-{number}.bin").read_bytes()
+            places = sorted({7, *range(0, 9000, 5)})
+            assert _format.deletes(deletes) == (token, 9000, places)
         assert entry == of_rows | state | files
-        deletes = (tmp_path / f"del-{token}-{number}.bin").read_bytes()
-        places = [7] if number == 2 else sorted({7, *range(0, 9000, 5)})
-        assert _format.deletes(deletes) == (token, 9000, places)
+    data = (tmp_path / f"upd-{token}-{update.pop('token')}.arrow").read_bytes()
+    sums = _format.block_sums(data)
+    file = {"n_bytes": len(data), "crc": _format.sum_of_sums(sums), "sums": sums}
+    assert update == {"n_rows": 2, "columns": ["text"], "file": file}
+    values = pa.ipc.open_file(data).read_all()
+    assert values.schema.field("_position") == pa.field("_position", pa.uint32(), False)
+    assert values.to_pydict() == {"_position": [3, 4], "text": [None, "1 then 1"]}
     facts, sums = _format.sums((tmp_path / f"sum-{token}.bin").read_bytes())
     assert facts == of_rows | files | {"n_live": 9000, "deletes": None, "number": 1}
     for name, part, known in (("seg", "rows", sums[0]), ("vec", "vectors", sums[1])):
@@ -173,7 +186,17 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
     assert _format.derived(derived, token, entry["rows"]) == content
     assert (tmp_path / "LOCK").read_bytes() == b""
     kinds = {name.partition("-")[0] for name in names} - {"LOCK"}
-    assert kinds == {"manifest", "copy", "seg", "vec", "sum", "del", "ids", "mih"}
+    assert kinds == {
+        "manifest",
+        "copy",
+        "seg",
+        "vec",
+        "sum",
+        "upd",
+        "del",
+        "ids",
+        "mih",
+    }
     held.close()
 
 
@@ -182,7 +205,7 @@ def test_codes_and_vectors_are_views_of_the_map(tmp_path):
     with store.writer() as writer:
         writer.append(rows(range(100), 0, VECTORS))
         writer.commit()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert is_frozen(part.codes)
     assert is_frozen(part.vectors)
 
@@ -210,7 +233,7 @@ def test_int8_vectors(tmp_path):
     with store.writer() as writer:
         writer.append(table.slice(1))
         writer.commit()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert isinstance(part.vectors, Int8Parts)
     part.check_vectors([1])
     np.testing.assert_array_equal(part.vectors.values, values[1:])
@@ -225,7 +248,7 @@ def test_an_array_may_change_after_it_was_given(tmp_path):
         writer.append(table)
         numbers[:] = 9
         writer.commit()
-    assert store.snapshot().parts[0].table()["n"].to_pylist() == [0, 1, 2, 3, 4]
+    assert store.snapshot().segments[0].table()["n"].to_pylist() == [0, 1, 2, 3, 4]
 
 
 REFUSED = [
@@ -252,32 +275,81 @@ def test_rows_that_do_not_fit(tmp_path, change):
         assert writer.commit() == 0
 
 
+def test_a_small_segment_is_as_it_is_documented(tmp_path):
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(9), 0, VECTORS))
+        writer.commit()
+    made = _format.manifest((tmp_path / "manifest-000001.json").read_bytes())
+    assert made["reader_features"] == ["implicit-rows", "inline"]
+    (entry,) = made["segments"]
+    for name, part in (("seg", "rows"), ("vec", "vectors")):
+        data = (tmp_path / f"{name}-{entry['token']}.arrow").read_bytes()
+        sums = _format.block_sums(data)
+        file = {"n_bytes": len(data), "crc": _format.sum_of_sums(sums), "sums": sums}
+        assert entry[part] == file
+    assert not [*tmp_path.glob("sum-*")]
+
+
 def test_a_column_is_added_and_another_changed(tmp_path):
     store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
     with store.writer(segment_bytes=2000) as writer:
         writer.append(rows(range(100), 0, VECTORS))
         writer.delete([3, 50])
         writer.commit()
-    before = store.snapshot()
-    schema = VECTORS.append(pa.field("length", pa.int64()))
-
-    def change(table):
-        texts = [f"{text}!" for text in table["text"].to_pylist()]
-        table = table.append_column("length", pa.array(map(len, texts), pa.int64()))
-        place = table.column_names.index("text")
-        return table.set_column(place, "text", pa.array(texts, pa.string()))
-
-    with store.writer() as writer:
-        writer.rewrite(change, schema=schema)
+    before, files = store.snapshot(), {*tmp_path.glob("seg-*")}
+    schema = VECTORS.append(pa.field("more", pa.string()))
+    with store.writer(segment_bytes=2000) as writer:
+        writer.retype(schema)
+        writer.update(changed([7], 1, schema, "n"))
+        writer.update(changed([2, 9, 7], 2, schema, "more"))
+        writer.update(changed([2, 9, 7, 4], 2, schema, "more"))
         writer.commit()
-    after = store.snapshot()
-    assert after.schema == schema
-    ids = [i for part in after.parts for i in part.ids.to_pylist()]
-    assert ids == [i for i in range(100) if i not in (3, 50)]
-    assert [n for part in after.parts for n in part.row_numbers.tolist()] == ids
-    changed = {
-        i: {**row, "text": f"{row['text']}!", "length": len(f"{row['text']}!")}
-        for i, row in content(before).items()
-    }
-    assert content(after) == changed
+    after_them = store.snapshot()
+    assert {*tmp_path.glob("seg-*")} == files
+    assert after_them.schema == schema
+    ids = [i for part in after_them.segments for i in part.ids.to_pylist()]
+    assert ids == [*range(100)]
+    wanted = {i: {**row, "more": None} for i, row in content(before).items()}
+    wanted = after(wanted, changed([7], 1, schema, "n"))
+    wanted = after(wanted, changed([2, 9, 7, 4], 2, schema, "more"))
+    assert content(after_them) == wanted
     assert before.schema == VECTORS
+    rows_of = np.array([9, 9, 1, 7])
+    (part, *_) = after_them.segments
+    some = part.take(["more", "n", "_id"], rows_of)
+    assert some.equals(part.whole().select(["more", "n", "_id"]).take(rows_of))
+    with store.writer() as writer:
+        writer.compact()
+    assert not [*tmp_path.glob("upd-*")] or before.number < 2
+    assert content(store.snapshot()) == wanted
+    made = _format.manifest((tmp_path / "manifest-000003.json").read_bytes())
+    assert "updates" not in made["reader_features"]
+
+
+def test_files_of_changed_values_stay_few_and_small(tmp_path):
+    store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
+    table = rows(range(9000))
+    with store.writer() as writer:
+        writer.append(table)
+        writer.commit()
+    (segment,) = tmp_path.glob("seg-*")
+    wanted = content(store.snapshot())
+    for seed, n in enumerate([1, 2, 800, 1, 1, 400, 1, 300, 1]):
+        ids = np.random.default_rng(seed).permutation(9000)[:n].tolist()
+        with store.writer() as writer:
+            for column in ("text", "n"):
+                new = changed(ids, seed, column=column)
+                writer.update(new)
+                wanted = after(wanted, new)
+            writer.commit()
+        assert content(store.snapshot()) == wanted
+        assert len([*tmp_path.glob("upd-*")]) < 4
+    assert segment.exists()
+    more = changed([*range(3000)], 99)
+    with store.writer() as writer:
+        writer.update(more)  # of so many that all is written anew
+        writer.commit()
+    assert not segment.exists()
+    assert not [*tmp_path.glob("upd-*")]
+    assert content(store.snapshot()) == after(wanted, more)

@@ -31,7 +31,7 @@ def one_segment(folder, ids, kind=None):
     with store.writer() as writer:
         writer.append(pa.table({"_id": pa.array(ids, kind), "_code": codes}))
         writer.commit()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     return part
 
 
@@ -51,7 +51,7 @@ def test_numbers(ids, wanted):
             writer.upsert(rows(ids))
             writer.commit()
             writer.compact()
-        (part,) = store.snapshot().parts
+        (part,) = store.snapshot().segments
         assert part.find(pa.array(wanted, pa.int64())).tolist() == expected
 
 

@@ -18,7 +18,7 @@ from fewbits.errors import ArgumentError
 from fewbits.store import Store
 from tests.store._simulated import MODES, SimulatedDisk, simulated_store
 from tests.store._sizes import NIGHTLY, small_segments
-from tests.store._tables import SCHEMA, VECTORS, content, expected, rows
+from tests.store._tables import SCHEMA, VECTORS, after, changed, content, expected, rows
 
 IDS = st.lists(st.integers(0, 40), max_size=12, unique=True)
 
@@ -107,32 +107,38 @@ class Machine(RuleBasedStateMachine):
     def reopen(self):
         self.close()
         self.here = dict(self.saved)
-        self.next_id = self.writer.manifest.next_id
         self.store = Store(self.disk)
         self.open()
+        self.next_id = self.writer.manifest.next_id
+        self.schema = self.writer.manifest.schema
 
     @rule()
     def compact(self):
         number = self.writer.compact()
         self.saved = dict(self.here)
         self.compare()
-        for part in self.store.snapshot(number).parts:
+        for part in self.store.snapshot(number).segments:
             assert part.live is None
 
+    @rule(ids=IDS, column=st.sampled_from(["text", "n", "more"]))
+    def update(self, ids, column):
+        names = [name for name in self.named(ids) if name in self.here]
+        if column in self.schema.names:
+            self.seed += 1
+            table = changed(names, self.seed, self.schema, column)
+            self.writer.update(table)
+            self.here = after(self.here, table)
+
     @rule()
-    def rewrite(self):
-        self.reopen()
+    def add_column(self):
+        if "more" not in self.schema.names:
+            self.schema = self.schema.append(pa.field("more", pa.string()))
+            self.writer.retype(self.schema)
+            self.here = {k: {**row, "more": None} for k, row in self.here.items()}
 
-        def marked(table):
-            column = pa.array([f"{t}!" for t in table["text"].to_pylist()], pa.string())
-            return table.set_column(table.column_names.index("text"), "text", column)
-
-        self.writer.rewrite(marked)
-        self.writer.commit()
-        changed = {k: {**v, "text": f"{v['text']}!"} for k, v in self.saved.items()}
-        self.saved = {k: {n: changed[k][n] for n in v} for k, v in self.saved.items()}
-        self.here = dict(self.saved)
-        self.compare()
+    @rule()
+    def look_at_what_is_pending(self):
+        assert list(content(self.writer.pending()).items()) == list(self.here.items())
 
     @rule()
     def hold(self):
@@ -158,6 +164,7 @@ class Machine(RuleBasedStateMachine):
         self.held.clear()
         self.open()
         self.next_id = self.writer.manifest.next_id
+        self.schema = self.writer.manifest.schema
         self.compare()
 
     @rule(which=st.integers(0, 99), at=st.integers(0, 10**6), bit=st.integers(0, 8))
@@ -176,14 +183,14 @@ class Machine(RuleBasedStateMachine):
         snapshot = self.store.snapshot()
         assert list(content(snapshot).items()) == list(self.saved.items())
         # Numbers of rows are not used again: each belongs to one id for ever.
-        for part in snapshot.parts:
+        for part in snapshot.segments:
             ids = part.ids.to_pylist()
             for number, name in zip(part.row_numbers.tolist(), ids, strict=True):
                 assert self.numbers.setdefault(number, name) == name
         names = pa.array(self.named(range(45)), self.schema.field("_id").type)
-        places = [part.find(names) for part in snapshot.parts]
+        places = [part.find(names) for part in snapshot.segments]
         for i, name in enumerate(names.to_pylist()):
-            hits = [(p, at[i]) for p, at in zip(snapshot.parts, places, strict=True)]
+            hits = [(p, at[i]) for p, at in zip(snapshot.segments, places, strict=True)]
             hits = [(part, at) for part, at in hits if at >= 0]
             assert len(hits) == (name in self.saved)
             for part, at in hits:
@@ -203,9 +210,13 @@ class TextMachine(Machine):
     texts = True
 
 
-@pytest.mark.parametrize("machine", [Machine, TextMachine], ids=["numbers", "texts"])
-def test_a_store_is_a_dictionary(machine, monkeypatch):
-    small_segments(monkeypatch)
+@pytest.mark.parametrize(
+    ("machine", "inline"),
+    [(Machine, False), (Machine, True), (TextMachine, True)],
+    ids=["numbers", "in the manifest", "texts"],
+)
+def test_a_store_is_a_dictionary(machine, inline, monkeypatch):
+    small_segments(monkeypatch, inline=inline)
     n = int(os.environ.get("FEWBITS_RUNS", 5000 if NIGHTLY else 50))
     run_state_machine_as_test(
         machine,

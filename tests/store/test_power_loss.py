@@ -8,16 +8,16 @@ from fewbits.errors import ArtefactError
 from fewbits.store import Store
 from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._sizes import NIGHTLY, small_segments
-from tests.store._tables import VECTORS, content, expected, rows
+from tests.store._tables import VECTORS, after, changed, content, expected, rows
 
-#: A commit each: rows to put in and ids to delete.
+#: A commit each: rows to put in, ids to delete, and ids to update.
 STEPS = [
-    ([*range(3)], []),
-    ([7, 3, 9], [1]),
-    ([2, 20], []),
-    ([], [0, 7]),
-    ([*range(30, 40)], [9]),
-    ([*range(30, 42)], []),
+    ([*range(9)], [], []),
+    ([17, 3, 9], [1], [5]),
+    ([2, 20], [], [5, 7]),
+    ([], [0, 17], []),
+    ([*range(30, 40)], [9], [30]),
+    ([*range(30, 42)], [], [2, 6]),
 ]
 N_STEPS = len(STEPS) if NIGHTLY else 4
 
@@ -42,20 +42,22 @@ class Run:
 
     def go(self, n_steps=N_STEPS):
         states = [{}]
-        for seed, (ids, deleted) in enumerate(STEPS):
+        for seed, (ids, deleted, updated) in enumerate(STEPS):
             state = {**states[-1]}
             for name, row in expected(rows(ids, seed, VECTORS)).items():
                 state.pop(name, None)
                 state[name] = row
+            state = after(state, changed(updated, seed, VECTORS))
             states.append({k: v for k, v in state.items() if k not in deleted})
         self.states += states
         store = simulated_store(self.disk, VECTORS)
         self.n_done = 1
-        for seed, (ids, deleted) in enumerate(STEPS[:n_steps]):
+        for seed, (ids, deleted, updated) in enumerate(STEPS[:n_steps]):
             with store.writer() as writer:
                 if ids:
                     writer.upsert(rows(ids, seed, VECTORS))
                 writer.delete(deleted)
+                writer.update(changed(updated, seed, VECTORS))
                 writer.commit()
                 self.n_done += 1
 
@@ -68,7 +70,7 @@ class Run:
             self.n_crashes += 1
             self.check(crashed, disk.operations[-1])
 
-    def check(self, crashed, after):
+    def check(self, crashed, what):
         allowed = self.states[self.n_done : self.n_done + 2]
         try:
             found = content(Store(crashed).snapshot())
@@ -77,7 +79,7 @@ class Run:
         except AssertionError as error:
             found = error
         if found not in allowed:
-            raise Loss(f"after {self.n_done} commits and {after}: {found}")
+            raise Loss(f"after {self.n_done} commits and {what}: {found}")
         if found is not None and self.n_crashes % (5 if NIGHTLY else 25) == 0:
             self.check_told(crashed, found)
             self.go_on(crashed, found)
@@ -111,7 +113,9 @@ class Run:
         assert content(store.snapshot()) == {**found, **added}
 
 
-def test_the_old_state_or_the_new_one_is_there():
+@pytest.mark.parametrize("inline", [False, True])
+def test_the_old_state_or_the_new_one_is_there(monkeypatch, inline):
+    small_segments(monkeypatch, inline=inline)
     run = Run()
     run.go()
     assert run.n_done > 4
@@ -120,9 +124,10 @@ def test_the_old_state_or_the_new_one_is_there():
     assert content(Store(run.disk).snapshot()) == run.states[run.n_done]
 
 
-@pytest.mark.parametrize(
-    "sync", ["seg-", "vec-", "sum-", "del-", "draft-", "folder 1", "folder 2", "parent"]
-)
+SYNCS = ["seg-", "vec-", "sum-", "del-", "upd-", "draft-"]
+
+
+@pytest.mark.parametrize("sync", [*SYNCS, "folder 1", "folder 2", "parent"])
 def test_each_sync_is_needed(sync):
     with pytest.raises(Loss):
         Run(without=sync).go()

@@ -6,7 +6,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store import Store
 from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._sizes import NIGHTLY, small_segments
-from tests.store._tables import VECTORS, content, rows
+from tests.store._tables import VECTORS, changed, content, rows
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +68,9 @@ DAMAGES = {
     "deletes cut": [cut("del-")],
     "sums": [flip(3, "sum-")],
     "sums and rows": [remove("sum-"), flip_first(1, "seg-")],
+    "a bit of changed values": [flip(1, "upd-")],
+    "changed values": [first(remove, "upd-")],
+    "changed values and a bit of rows": [flip(3, "upd-"), flip(1, "seg-")],
     "the copy": [first(remove, "manifest-000003")],
     "the newest manifest": [newest],
     "the newest manifest and rows": [newest, flip_first(3, "seg-")],
@@ -85,6 +88,7 @@ def damaged_disk(hurts):
         writer.upsert(rows([*range(40, 50), 7], 1, VECTORS))
         writer.commit()
         writer.delete([2, 3, 5, 42])
+        writer.update(changed([9, 11, 44], 1, VECTORS))
         writer.commit()
     assert len([n for n in disk.names_ if n.startswith("del-")]) == 2
     for hurt in hurts:
@@ -98,7 +102,7 @@ def damaged_disk(hurts):
 def readable(store):
     """Return the rows of each part, None where they are damaged."""
     found = []
-    for part in store.snapshot().parts:
+    for part in store.snapshot().segments:
         try:
             rows = zip(part.whole().to_pylist(), part.ids.to_pylist(), strict=True)
             alive = {*part.live_positions().tolist()}
@@ -148,7 +152,7 @@ def test_a_repair_that_was_cut_off_is_done_again(kind):
     assert run.n_crashes > 5
 
 
-@pytest.mark.parametrize("also", ["a bit of rows", "deletes", "sums"])
+@pytest.mark.parametrize("also", ["a bit of rows", "deletes", "sums", "changed values"])
 def test_rows_that_may_not_go_stay_as_they_are(also):
     run = Run([flip_first(3, "vec-"), *DAMAGES[also]], drop_rows=False)
     run.go()

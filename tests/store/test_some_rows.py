@@ -23,7 +23,7 @@ def store_of(folder, kind, values, n=N):
 
 
 def rows_of(store, rows):
-    return store.snapshot().parts[0].take(["v", "_id"], np.array(rows, np.int64))
+    return store.snapshot().segments[0].take(["v", "_id"], np.array(rows, np.int64))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def rows_of(store, rows):
 )
 def test_rows_of_any_type(tmp_path, kind, values):
     store = store_of(tmp_path, kind, values)
-    whole = store.snapshot().parts[0].table(["v"])
+    whole = store.snapshot().segments[0].table(["v"])
     rng = np.random.default_rng(0)
     for rows in ([], [0], [N - 1, 0, 0], [5, 4, 3], rng.integers(0, N, 50).tolist()):
         found = rows_of(store, rows)
@@ -43,7 +43,7 @@ def test_rows_of_any_type(tmp_path, kind, values):
 
 def test_no_columns_have_a_length(tmp_path):
     store = store_of(tmp_path, *TYPES[1], 9)
-    assert store.snapshot().parts[0].take([], np.array([1, 1])).num_rows == 2
+    assert store.snapshot().segments[0].take([], np.array([1, 1])).num_rows == 2
 
 
 FLAT = [each for each in TYPES if str(each[0]) in {"bool", "string", "double"}]

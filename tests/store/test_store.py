@@ -82,7 +82,7 @@ def test_automatic_ids_are_not_used_again(tmp_path):
     with store.writer() as writer:
         assert writer.append(plain).to_pylist() == [41, 42]
         writer.commit()
-    parts = store.snapshot().parts
+    parts = store.snapshot().segments
     assert [n for p in parts for n in p.row_numbers[p.live_positions()]] == [0, 3, 4]
 
 
@@ -93,7 +93,7 @@ def test_find_gives_places(tmp_path):
         writer.commit()
         writer.delete([2])
         writer.commit()
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert part.find(pa.array([9, 2, 7, 8, -1])).tolist() == [2, -1, 0, -1, -1]
 
 

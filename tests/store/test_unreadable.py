@@ -15,7 +15,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store import Store
 from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._sizes import small_segments
-from tests.store._tables import VECTORS, content, rows
+from tests.store._tables import VECTORS, changed, content, rows
 
 ROOT = Path(__file__).parents[2]
 N, WIDTH = 16_384, 16
@@ -31,13 +31,16 @@ def disk(monkeypatch):
     with store.writer() as writer:
         writer.append(rows([9, 1, 5, *range(20, 60)], 0, VECTORS))
         writer.commit()
-        writer.keep_derived(writer.parts[0], [b"derived"])
+        writer.keep_derived(writer.segments[0], [b"derived"])
         writer.delete([1, 20])
+        writer.update(changed([5, 30], 1, VECTORS))
         writer.commit()
     return disk
 
 
-@pytest.mark.parametrize("kind", ["seg-", "vec-", "sum-", "del-", "manifest-000002"])
+@pytest.mark.parametrize(
+    "kind", ["seg-", "vec-", "sum-", "del-", "upd-", "manifest-000002"]
+)
 @pytest.mark.parametrize("also_damaged", [False, True])
 def test_nothing_is_repaired_or_dropped(disk, kind, also_damaged):
     store, wanted = Store(disk), content(Store(disk).snapshot())
@@ -71,7 +74,7 @@ def test_what_can_be_made_again_is(disk, kind):
     report = store.verify()
     assert report.is_intact
     assert [kind in path for path in report.to_rebuild] == [True]
-    (part,) = store.snapshot().parts
+    (part,) = store.snapshot().segments
     assert part.find(part.ids).tolist() == [0, -1, 2, -1, *range(4, 43)]
     disk.unreadable = ()
     assert content(store.snapshot()) == wanted

@@ -7,7 +7,6 @@ and the readers of files accept is decided here.
 from fewbits._arrow._convert import MisfitError, converted
 from fewbits._arrow._numbers import (
     as_array,
-    check_no_blank,
     list_matrix,
     missing_message,
     named_array,

@@ -20,14 +20,14 @@ from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache, partial
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from fewbits._arrow._python import python_values
-from fewbits._arrow._tables import chunks_of, is_text, stored_column, with_members
+from fewbits._arrow._tables import chunks_of, stored_column, with_members
 
 _EXACT = 2**53  # below which a float is one integer alone
 _DIGITS = 15  # that a float of 64 bits has, whatever they are
@@ -111,34 +111,28 @@ def _first_value(values: Any) -> Any:
 
 def _family(kind: Any) -> str:
     """Return what values of a type are; types of one family differ in size alone."""
-    return next((name for name, is_one in _families() if is_one(kind)), str(kind))
+    name = str(kind)
+    families = (family for family, form in _FAMILIES.items() if re.match(form, name))
+    return next(families, name)
 
 
-@cache
-def _families() -> tuple[tuple[str, Callable[[Any], bool]], ...]:
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    return (
-        ("uuid", lambda kind: isinstance(kind, pa.UuidType)),
-        ("text", is_text),
-        ("integer", types.is_integer),
-        ("float", types.is_floating),
-        ("decimal", types.is_decimal),
-        ("date", types.is_date),
-        ("naive", lambda kind: types.is_timestamp(kind) and kind.tz is None),
-        ("zoned", types.is_timestamp),
-        ("time", types.is_time),
-        ("duration", types.is_duration),
-        ("bytes", types.is_binary),
-        ("bytes", types.is_large_binary),
-        ("bytes", types.is_fixed_size_binary),
-        ("list", types.is_list),
-        ("list", types.is_large_list),
-        ("list", types.is_fixed_size_list),
-        ("struct", types.is_struct),
-        ("map", types.is_map),
-    )
+#: How Arrow calls the types of a family.
+_FAMILIES = {
+    "uuid": "extension<arrow.uuid>",
+    "text": "(large_)?string$",
+    "integer": r"u?int\d",
+    "float": "(halffloat|float|double)$",
+    "decimal": "decimal",
+    "date": r"date\d",
+    "zoned": r"timestamp\[\w+, ",
+    "naive": r"timestamp\[",
+    "time": r"time\d",
+    "duration": "duration",
+    "bytes": r"(large_)?binary$|fixed_size_binary\[",
+    "list": "(large_|fixed_size_)?list<",
+    "struct": "struct<",
+    "map": "map<",
+}
 
 
 # Nested values
@@ -235,8 +229,9 @@ def _numbers(values: Any, kind: Any) -> Any:
         numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) >= _EXACT).any():  # it may have had digits that floats lack
             raise ValueError
-    made = values.cast("float32").cast(kind) if _is_half(kind) else values.cast(kind)
-    back = made.cast("float32") if _is_half(kind) else made
+    is_half = types.is_float16(kind)
+    made = (values.cast("float32") if is_half else values).cast(kind)
+    back = made.cast("float32") if is_half else made
     gaps = values.is_null().to_numpy(zero_copy_only=False)
     before = values.fill_null(0).to_numpy(zero_copy_only=False)
     after = back.cast(values.type).fill_null(0).to_numpy(zero_copy_only=False)
@@ -250,12 +245,6 @@ def _numbers(values: Any, kind: Any) -> Any:
     if (shown != before[differ]).any():
         raise ValueError
     return made
-
-
-def _is_half(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    return bool(types.is_float16(kind))
 
 
 def _decimals_of_floats(values: Any, kind: Any) -> Any:

@@ -20,7 +20,7 @@ from fewbits._arrow._tables import (
     known_names,
 )
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, FeatureError, a_kind
+from fewbits.errors import FeatureError, a_kind
 
 
 class NoNumberError(FeatureError, TypeError):
@@ -62,8 +62,16 @@ def named_array(
         array = items
     elif is_frame(items):
         return _of_frame(items)
+    elif is_column(items):
+        column = as_column(items)
+        if is_list(column.type):
+            array = list_matrix(column.chunks, len(column), "the column")
+        elif is_number(column.type):
+            array = _numbers(column, "the column")
+        else:
+            raise FeatureError(f"the column holds {column.type}, not vectors")
     else:
-        array = _of_column(items) if is_column(items) else _of_array(items, name)
+        array = _of_array(items, name)
     if array.dtype == object:
         array = _of_objects(array, name)
     array = widened(array)
@@ -129,15 +137,6 @@ def _checked_names(columns: Iterable[Any]) -> list[str] | None:
             f"the data frame has several columns called {twice!r}; rename them"
         )
     return names if all(isinstance(name, str) for name in names) else None
-
-
-def _of_column(items: Any) -> NDArray[Any]:
-    column = as_column(items)
-    if is_list(column.type):
-        return list_matrix(column.chunks, len(column), "the column")
-    if is_number(column.type):
-        return _numbers(column, "the column")
-    raise FeatureError(f"the column holds {column.type}, not vectors")
 
 
 def _of_array(items: Any, name: str) -> NDArray[Any]:
@@ -299,15 +298,6 @@ def missing_message(column: Any, what: str, first_row: int = 0) -> str:
     n, row = column.null_count, pc.index(column.is_null(), True).as_py()
     more = f", nor in {n - 1} more" * (n > 1)
     return f"{what} has no value in row {first_row + row}{more}"
-
-
-def check_no_blank(column: Any, what: str) -> None:
-    """Refuse ids that are white space alone, or nothing."""
-    import pyarrow.compute as pc
-
-    row = pc.index(pc.match_substring_regex(column, r"^\s*$"), True).as_py()
-    if row >= 0:
-        raise ArgumentError(f"{what} has a blank id in row {row}")
 
 
 def repeated(column: Any) -> tuple[Any, int] | None:

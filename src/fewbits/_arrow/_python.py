@@ -143,9 +143,7 @@ def python_values(column: Any) -> list[Any]:
     import pyarrow as pa
     import pyarrow.types as types
 
-    if types.is_dictionary(kind) and not (
-        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
-    ):
+    if types.is_dictionary(kind) and kind.value_type.id not in _plain_kinds():
         column, kind = column.cast(kind.value_type), kind.value_type
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     if any(is_one(kind) for is_one in lists):
@@ -153,15 +151,10 @@ def python_values(column: Any) -> list[Any]:
     if types.is_struct(kind):
         names, structs = [field.name for field in kind], []
         for chunk in column.chunks:
-            parts = [pa.chunked_array([part]) for part in chunk.flatten()]
-            rows: Any = zip(*map(python_values, parts), strict=True) if parts else ()
-            dicts = [dict(zip(names, row, strict=True)) for row in rows] or [{}] * len(
-                chunk
-            )
-            gaps = chunk.is_null().to_pylist()
-            structs += [
-                None if gap else row for row, gap in zip(dicts, gaps, strict=True)
-            ]
+            parts = [python_values(pa.chunked_array([x])) for x in chunk.flatten()]
+            for i, gap in enumerate(chunk.is_null().to_pylist()):
+                row = {x: part[i] for x, part in zip(names, parts, strict=True)}
+                structs.append(None if gap else row)
         return structs
     if types.is_map(kind):
         pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
@@ -181,11 +174,9 @@ def python_values(column: Any) -> list[Any]:
         years = pc.min_max(pc.year(utc))
         low, high = years["min"].as_py(), years["max"].as_py()
         if low is not None and not 1 <= low <= high <= 9999:
-            column = _as_texts(column)
-    if getattr(column.type, "unit", None) == "ns":
+            return _iso(column)
+    if getattr(kind, "unit", None) == "ns":
         return _of_nanoseconds(column)
-    if types.is_temporal(kind) and types.is_string(column.type):
-        return _iso(column)
     values: list[Any] = column.to_pylist()
     return values
 
@@ -235,24 +226,19 @@ def _of_nanoseconds(column: Any) -> list[Any]:
             text = f"PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"
             texts.append(f"-{text}" if (count or 0) < 0 else text)
     else:
-        texts = _iso(_as_texts(column))
+        texts = _iso(column)
     return [
         text if is_exact is False else time
         for time, text, is_exact in zip(times, texts, exact, strict=True)
     ]
 
 
-def _as_texts(column: Any) -> Any:
-    """Return times as Arrow writes them; in UTC, as it cuts offsets with seconds."""
+def _iso(column: Any) -> list[str | None]:
+    """Return times in ISO 8601; in UTC, as Arrow cuts offsets with seconds."""
     import pyarrow as pa
     import pyarrow.types as types
 
     if types.is_timestamp(column.type) and column.type.tz is not None:
         column = column.cast(pa.timestamp(column.type.unit, "UTC"))
-    return column.cast(pa.string())
-
-
-def _iso(column: Any) -> list[str | None]:
-    """Return times written by Arrow as ISO 8601 has them."""
-    texts = column.to_pylist()
+    texts = column.cast(pa.string()).to_pylist()
     return [None if text is None else text.replace(" ", "T", 1) for text in texts]

@@ -287,22 +287,11 @@ def typed_table(frame: Any) -> Any:
 
     The index of pandas is left out, as scikit-learn does.
     """
-    import pyarrow as pa
-
-    if isinstance(frame, pa.Table):
-        return frame
-    if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
-    with _one_line(f"cannot read the {type(frame).__name__}"):
-        if hasattr(frame, "collect"):  # a LazyFrame of polars
-            frame = frame.collect()
-        if not (series := _series_of(frame)):
-            return pa.table(frame)
-        columns = []
-        for name, values in series:
-            with _one_line(f"column {name!r}"):
-                columns.append(_column(values))
-        return pa.table(columns, names=[name for name, _ in series])
+    table, reasons = typed_columns(frame)
+    for name, reason in reasons.items():
+        kind = type(frame).__name__
+        raise ArgumentError(f"cannot read the {kind}: column {name!r}: {reason}")
+    return table
 
 
 def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
@@ -312,20 +301,26 @@ def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
     """
     import pyarrow as pa
 
-    try:
-        return typed_table(frame), {}
-    except ArgumentError:
-        series = _series_of(frame)
-        if not series:
-            raise
+    if isinstance(frame, pa.Table):
+        return frame, {}
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame]), {}
+    with _one_line(f"cannot read the {type(frame).__name__}"):
+        if hasattr(frame, "collect"):  # a LazyFrame of polars
+            frame = frame.collect()
+        is_pandas = _is_pandas(frame, "DataFrame")
+        kinds = map(str, getattr(frame, "dtypes", ()))
+        if not is_pandas and "Object" not in kinds:  # of polars
+            return pa.table(frame), {}
+    names = [*map(str, frame.columns)]
     columns, reasons = [], {}
-    for name, values in series:
+    for i, name in enumerate(names):
         try:
-            columns.append(_column(values))
-        except _UNREADABLE as error:
+            columns.append(_column(frame.iloc[:, i] if is_pandas else frame[name]))
+        except (pa.ArrowException, *_UNREADABLE) as error:
             columns.append(pa.nulls(len(frame)))
             reasons[name] = one_line(error)
-    return pa.table(columns, names=[name for name, _ in series]), reasons
+    return pa.table(columns, names=names), reasons
 
 
 def as_frame(items: Any) -> Any:
@@ -349,6 +344,9 @@ def as_frame(items: Any) -> Any:
     is_rows = isinstance(items, list | tuple) and items and _has_names(items[0])
     if not (is_rows or _is_row(items)):
         return items
+    import pyarrow as pa
+
+    arrays: dict[str, Any] = {}
     with _one_line(f"cannot read the {kind.__name__} as a table"):
         if is_rows:
             if not all(map(_has_names, items)):
@@ -356,7 +354,15 @@ def as_frame(items: Any) -> Any:
             rows = [_as_dict(row) for row in items]
             names = dict.fromkeys(name for row in rows for name in row)
             items = {x: [row.get(x) for row in rows] for x in names}
-        return _of_columns(items)
+        for name, values in items.items():
+            one = isinstance(values, str | bytes | Mapping)
+            if one or not hasattr(values, "__len__"):
+                raise ValueError(f"{name!r} is {a_kind(values)}, not a column")
+            if str(name) in arrays:
+                raise ValueError(f"two columns are named {str(name)!r}")
+            is_matrix = getattr(values, "ndim", 1) > 1
+            arrays[str(name)] = _column([*values] if is_matrix else values)
+        return pa.table(arrays)
 
 
 def by_name(columns: Any) -> Any:
@@ -426,16 +432,6 @@ def _one_line(what: str) -> Iterator[None]:
         raise ArgumentError(f"{what}: {one_line(error)}") from None
 
 
-def _series_of(frame: Any) -> list[tuple[str, Any]]:
-    """Return the columns of a frame that may hold objects of Python, by name."""
-    if _is_pandas(frame, "DataFrame"):
-        names = map(str, frame.columns)
-        return [(name, frame.iloc[:, i]) for i, name in enumerate(names)]
-    if not any(str(dtype) == "Object" for dtype in getattr(frame, "dtypes", ())):
-        return []
-    return [(str(series.name), series) for series in frame]  # of polars
-
-
 def _column(column: Any) -> Any:
     import pyarrow as pa
 
@@ -444,7 +440,11 @@ def _column(column: Any) -> Any:
     if is_object or isinstance(column, list | tuple):
         array = array_of(column)
     elif _is_pandas(column, "Series"):
-        _check_dtype(column.dtype, "the column")
+        if str(column.dtype).startswith(("period", "interval")):
+            # Arrow would store their numbers.
+            raise ValueError(
+                f"the column holds {column.dtype}; convert it, as by .astype(str)"
+            )
         array = pa.Array.from_pandas(column)
     elif _streams(column):
         array = pa.chunked_array(column)
@@ -452,12 +452,6 @@ def _column(column: Any) -> Any:
         arrays = pa.ChunkedArray, pa.Array
         array = column if isinstance(column, arrays) else pa.array(column)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-
-
-def _check_dtype(dtype: Any, what: str) -> None:
-    """Refuse periods and intervals, which Arrow would store as their numbers."""
-    if str(dtype).startswith(("period", "interval")):
-        raise ValueError(f"{what} holds {dtype}; convert it, as by .astype(str)")
 
 
 def _is_row(item: Any) -> bool:
@@ -473,26 +467,12 @@ def _has_names(row: Any) -> bool:
 
 
 def _as_dict(row: Any) -> Mapping[Any, Any]:
-    values: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
     if _is_pandas(row, "Series"):
         if not row.index.is_unique:
             raise ValueError("a name comes twice in a row")
-        values = row.to_dict()
+        row = row.to_dict()
+    values: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
     return values
-
-
-def _of_columns(columns: Mapping[Any, Any]) -> Any:
-    import pyarrow as pa
-
-    arrays = {}
-    for name, values in columns.items():
-        if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
-            raise ValueError(f"{name!r} is {a_kind(values)}, not a column")
-        if str(name) in arrays:
-            raise ValueError(f"two columns are named {str(name)!r}")
-        is_matrix = getattr(values, "ndim", 1) > 1
-        arrays[str(name)] = _column([*values] if is_matrix else values)
-    return pa.table(arrays)
 
 
 def _streams(items: Any) -> bool:

@@ -1,7 +1,7 @@
 """Names for the sides of bits, from the words that their items carry."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, Self
@@ -18,12 +18,10 @@ from fewbits.analysis._codes import check_codes
 from fewbits.errors import ArgumentError
 
 __all__ = [
-    "FUNCTION_WORDS",
     "Names",
     "Proposal",
     "Proposals",
     "Word",
-    "name_bits",
     "propose_names",
     "tokenize",
 ]
@@ -34,7 +32,7 @@ _BITS = 16  # counted at once
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _Text = str | Iterable[str] | None
 #: English words that join others and name nothing by themselves.
-FUNCTION_WORDS = frozenset(
+_FUNCTION_WORDS = frozenset(
     _WORD.findall(
         "a an and are as at be by for from in into is it its of on or other than that "
         "the their this to was were which with without"
@@ -43,6 +41,7 @@ FUNCTION_WORDS = frozenset(
 FloatArray = NDArray[np.float64]
 # Of one word and bit: ten groups on one side are few enough for chance.
 _BY_CHANCE = 0.001
+_PRIOR = 0.1  # of its words, as a share of all words counted
 _FEWEST = 3
 
 
@@ -118,26 +117,8 @@ def name_bits(
 ) -> dict[int, Names]:
     """Return the names of both sides of bits; those given by hand go first.
 
-    Parameters
-    ----------
-    proposals : Proposals, default=None
-    by_hand : mapping of int to pair of str or None, default=None
-        Names of the side of zeros and of ones. None keeps what is proposed.
-
-    Returns
-    -------
-    dict of int to pair of str
-        For every bit that is in either; empty where a side has no name.
-
-    Raises
-    ------
-    ArgumentError
-        When a name given by hand is not text, or there are not two for a bit.
-
-    Examples
-    --------
-    >>> name_bits(by_hand={3: ("natural", "boxy"), 5: (None, "round")})
-    {3: ('natural', 'boxy'), 5: ('', 'round')}
+    None among these keeps what is proposed. For every bit that is in either; empty
+    where a side has no name.
     """
     names = (
         {bit: proposal.names for bit, proposal in proposals.bits.items()}
@@ -168,14 +149,14 @@ def propose_names(
     min_items: int = 5,
     significance: float = 0.01,
     min_share: float = 0.1,
-    prior: float = 0.1,
-    ignore: Collection[str] = FUNCTION_WORDS,
     groups: ArrayLike | None = None,
 ) -> Proposals:
     """Propose names for both sides of bits: the words that distinguish them best.
 
     A word counts once for each item that carries it. Words are runs of letters and
-    digits in lower case, see `tokenize`; nothing is stemmed.
+    digits in lower case, see `tokenize`; nothing is stemmed. A few dozen English ones,
+    such as "of" and "with", are not counted: they may distinguish sides, but name
+    nothing.
 
     Parameters
     ----------
@@ -196,11 +177,6 @@ def propose_names(
     min_share : float, default=0.1
         Words that a smaller share of the items of a side carry are not proposed for it:
         they may be significant, but do not say what the side is. 0 proposes them.
-    prior : float, default=0.1
-        Weight of the prior, as a share of all words counted.
-    ignore : collection of str, default=FUNCTION_WORDS
-        Words that are not counted, in lower case. The default is a few dozen English
-        ones, such as "of" and "with": they may distinguish sides, but name nothing.
     groups : array-like of shape (n,), default=None
         Classes of the items, or whatever else makes some of them alike, all strings or
         all numbers; at least 3. With them a name is to hold for other groups, too, of
@@ -221,7 +197,7 @@ def propose_names(
     -----
     The log-odds ratio with an informative Dirichlet prior of Monroe et al. The prior is
     the distribution of words in the whole collection: ``a_w``, the count of the word
-    there times `prior`, and ``a``, the sum over all words. With ``y`` the count of the
+    there times .1, and ``a``, the sum over all words. With ``y`` the count of the
     word on a side and ``n`` that of all words there, the log-odds of the side are
     ``log((y + a_w) / (n + a - y - a_w))``, their variance is about ``1 / (y + a_w)``,
     and ``z`` is the difference between the sides over its standard error. A word that
@@ -264,18 +240,15 @@ def propose_names(
     check_rate(significance, "significance")
     if not 0 <= min_share < 1:
         raise ArgumentError(f"min_share must lie in [0, 1), got {min_share}")
-    if not prior > 0 or not np.isfinite(prior):
-        raise ArgumentError(f"prior must be above 0 and finite, got {prior}")
     from scipy.sparse import csr_array
     from scipy.special import ndtr, stdtr
 
     # The sorted words of at least `min_items` items, and who carries them (n_words, n).
     numbers: dict[str, int] = {}
-    unnamed = frozenset(ignore)
     carried = [
         [
             numbers.setdefault(word, len(numbers))
-            for word in tokenize(text).difference(unnamed)
+            for word in tokenize(text).difference(_FUNCTION_WORDS)
         ]
         for text in texts
     ]
@@ -292,7 +265,7 @@ def propose_names(
         shape=(len(words), len(carried)),
     )
     total = np.asarray(carriers.sum(axis=1), dtype=np.float64)[:, None]
-    weights = prior * total
+    weights = _PRIOR * total
     word_groups = None if groups is None else _WordGroups.of(carriers, groups)
     n_tests = len(words) * len(shown_bits)
 

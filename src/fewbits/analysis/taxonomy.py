@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_choice, check_count
+from fewbits._checks import check_count
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._codes import check_codes
@@ -15,21 +15,17 @@ from fewbits.codes import hamming_distances, unpack
 from fewbits.errors import ArgumentError
 
 __all__ = [
-    "BitSplit",
     "LevelPurity",
     "Measured",
     "Taxonomy",
     "TaxonomyMetrics",
     "TreeAgreement",
-    "bit_splits",
-    "paths_of",
     "taxonomy",
     "tree_agreement",
 ]
 
 FloatArray = NDArray[np.float64]
 _Statistic = Callable[[IdArray], float]  # of classes in an order
-_LINKAGES = ("average", "single", "complete", "weighted")
 _ORDERED = 200  # classes up to which leaves are ordered; the time grows steeply
 _MAX_CLASSES = 5000  # all their distances take 100 MB
 _ROUNDING = 1e-12  # sums in another order
@@ -46,14 +42,11 @@ class Taxonomy:
         As in `scipy.cluster.hierarchy.linkage`: both children, height, leaves.
     distances : ndarray of shape (n_classes * (n_classes - 1) / 2,), dtype float64
         Between the classes themselves, as in `scipy.spatial.distance.pdist`.
-    method : str
-        What the height of a merge is made of.
     """
 
     names: tuple[str, ...]
     linkage: FloatArray = field(repr=False)
     distances: FloatArray = field(repr=False)
-    method: str
 
     __repr__ = one_line
 
@@ -87,10 +80,10 @@ def taxonomy(
     codes: CodeArray,
     n_bits: int,
     names: Sequence[Any] | None = None,
-    *,
-    linkage: str = "average",
 ) -> Taxonomy:
     """Cluster class codes by their Hamming distances.
+
+    The distance of two groups is the mean over all pairs (average linkage).
 
     Parameters
     ----------
@@ -100,9 +93,6 @@ def taxonomy(
         Length of the codes.
     names : sequence of length n_classes, default=None
         None numbers the classes.
-    linkage : {"average", "single", "complete", "weighted"}, default="average"
-        Distance of two groups: the mean over all pairs, the smallest, the largest, or
-        the mean of the two that a group was made of.
 
     Returns
     -------
@@ -113,8 +103,7 @@ def taxonomy(
     CodeError
         When the codes are not packed codes of `n_bits` bits.
     ArgumentError
-        When there are too few or too many classes, names are not one per class, or the
-        linkage is unknown.
+        When there are too few or too many classes, or names are not one per class.
 
     Notes
     -----
@@ -143,15 +132,13 @@ def taxonomy(
     """
     codes = check_codes(codes, n_bits)
     words = _class_names(names, len(codes))
-    from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
-    from scipy.cluster.hierarchy import linkage as cluster
+    from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
-    check_choice(linkage, "linkage", _LINKAGES)
     order = np.lexsort(codes.T[::-1])
     between = hamming_distances(codes[order], codes[order]).astype(np.float64)
     condensed = squareform(between, checks=False)
-    merges = cluster(condensed, linkage)  # type: ignore[arg-type]
+    merges = average(condensed)
     if len(order) <= _ORDERED:
         merges = optimal_leaf_ordering(merges, condensed)
     # From places in that order back to the classes.
@@ -163,20 +150,14 @@ def taxonomy(
         merges[:, :2] = merges[:, 1::-1]
     place = np.argsort(order)
     distances = squareform(between[np.ix_(place, place)], checks=False)
-    return Taxonomy(words, merges, distances, linkage)
+    return Taxonomy(words, merges, distances)
 
 
 class BitSplit(NamedTuple):
     """How a bit, and those that say the same, split the classes.
 
-    Attributes
-    ----------
-    bits : tuple of int
-        Bits that are equal over all classes, rising; the smallest of the group first.
-    inverted : tuple of int
-        Bits that are 1 where these are 0.
-    on, off : tuple of str
-        Classes whose code has a 1, and a 0, in `bits`.
+    `bits` are equal over all classes, rising, and 1 for those that are `on`, and 0 for
+    those that are `off`; `inverted` ones are 1 where these are 0.
     """
 
     bits: tuple[int, ...]
@@ -198,28 +179,7 @@ def bit_splits(
 ) -> tuple[BitSplit, ...]:
     """Return the classes that each bit of a codebook has on and off.
 
-    Parameters
-    ----------
-    codes, n_bits, names
-        As in `taxonomy`.
-
-    Returns
-    -------
-    tuple of BitSplit
-        Each bit in one of them, in the order of their smallest bits.
-
-    Raises
-    ------
-    CodeError, ArgumentError
-        As in `taxonomy`.
-
-    Examples
-    --------
-    >>> codes = np.array([[0b1001], [0b0110], [0b0111]], np.uint8) << 4
-    >>> for split in bit_splits(codes, 4, ["cat", "lynx", "trout"]):
-    ...     print(split.bits, split.inverted, split.on, round(split.balance, 2))
-    (0,) (1, 2) ('cat',) 0.33
-    (3,) () ('cat', 'trout') 0.67
+    Each bit is in one of the splits, which come in the order of their smallest bits.
     """
     codes = check_codes(codes, n_bits)
     words = _class_names(names, len(codes))
@@ -363,7 +323,7 @@ def tree_agreement(
     n = len(tree.names)
     levels = _levels(paths, n)
     pairs = _pairs(levels)
-    meetings = [_correlation(d, pairs) for d in (tree.cophenetic, tree.distances)]
+    meetings = [_correlation(d, *pairs) for d in (tree.cophenetic, tree.distances)]
     split = [level for level in levels if np.bincount(level).max() > 1]
     purities = [_purity(tree, level) for level in split]
 
@@ -411,15 +371,8 @@ def _levels(paths: Sequence[Sequence[Any]], n: int) -> IdArray:
     return np.array(levels, np.int64)
 
 
-class _Pairs(NamedTuple):
-    """All pairs with a common group, and in how many levels they have one."""
-
-    first: IdArray
-    second: IdArray
-    shared: IdArray
-
-
-def _pairs(levels: IdArray) -> _Pairs:
+def _pairs(levels: IdArray) -> tuple[IdArray, IdArray, IdArray]:
+    """Return all pairs with a common group, and in how many levels they have one."""
     groups = levels[0]
     order = np.argsort(groups, kind="stable")
     ends = np.cumsum(np.bincount(groups))[groups[order]]
@@ -430,10 +383,12 @@ def _pairs(levels: IdArray) -> _Pairs:
     if not len(first):
         raise ArgumentError("no two classes share a group of the known tree")
     shared = (levels[:, first] == levels[:, second]).sum(axis=0)
-    return _Pairs(first, second, shared)
+    return first, second, shared
 
 
-def _correlation(distances: FloatArray, pairs: _Pairs) -> _Statistic:
+def _correlation(
+    distances: FloatArray, first: IdArray, second: IdArray, shared: IdArray
+) -> _Statistic:
     """Correlate distances with heights of the known tree.
 
     Only pairs that share a group need a look: all others meet at the root.
@@ -442,7 +397,6 @@ def _correlation(distances: FloatArray, pairs: _Pairs) -> _Statistic:
 
     matrix = squareform(distances, checks=False)
     n_pairs, total = len(distances), distances.sum()
-    first, second, shared = pairs
     n_shared = shared.sum()
     squares = shared @ shared - n_shared**2 / n_pairs
     scale = np.sqrt(squares * n_pairs) * distances.std()
@@ -515,7 +469,7 @@ class TaxonomyMetrics(NamedTuple):
             return {name: _number(value) for name, value in values}
 
         metrics: dict[str, Any] = {
-            "linkage": self.tree.method,
+            "linkage": "average",
             "smallest_distance": float(distances.min()),
             "mean_distance": float(distances.mean()),
             "cophenetic_correlation": _number(self.tree.cophenetic_correlation),
@@ -542,27 +496,7 @@ def paths_of(
 ) -> list[Sequence[str]]:
     """Return the groups above classes in a known tree that may have more.
 
-    Parameters
-    ----------
-    known : mapping of str to sequence of str
-        The groups above each class, from the root on.
-    names : sequence of str
-        Classes.
-
-    Returns
-    -------
-    list of sequence of str
-        As `tree_agreement` takes them.
-
-    Raises
-    ------
-    ArgumentError
-        When the tree lacks a class.
-
-    Examples
-    --------
-    >>> paths_of({"lynx": ["cat"], "trout": ["fish"], "oak": []}, ["trout", "lynx"])
-    [['fish'], ['cat']]
+    As `tree_agreement` takes them; refuses a tree that lacks a class.
     """
     missing = [name for name in names if name not in known]
     if missing:

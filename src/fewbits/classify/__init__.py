@@ -4,28 +4,28 @@ from fewbits.classify._calibration import (
     Calibration,
     TopClasses,
     calibrate,
-    calibration_bytes,
-    label_scores,
-    label_threshold,
-    load_calibration,
     top_classes,
 )
+from fewbits.classify._calibration import calibration_bytes as calibration_bytes
+from fewbits.classify._calibration import label_scores as label_scores
+from fewbits.classify._calibration import label_threshold as label_threshold
+from fewbits.classify._calibration import load_calibration as load_calibration
 from fewbits.classify._codebook import Codebook, load_codebook
 from fewbits.classify._decoded import Decoded
 from fewbits.classify._linear import (
     LinearClasses,
     LinearModel,
-    best_scores,
     learn_class,
     learn_classes,
 )
+from fewbits.classify._linear import best_scores as best_scores
 from fewbits.classify._votes import (
     Votes,
-    label_votes,
-    nearest_label_votes,
     nearest_vote,
     vote,
 )
+from fewbits.classify._votes import label_votes as label_votes
+from fewbits.classify._votes import nearest_label_votes as nearest_label_votes
 
 __all__ = [
     "Calibration",
@@ -35,17 +35,10 @@ __all__ = [
     "LinearModel",
     "TopClasses",
     "Votes",
-    "best_scores",
     "calibrate",
-    "calibration_bytes",
-    "label_scores",
-    "label_threshold",
-    "label_votes",
     "learn_class",
     "learn_classes",
-    "load_calibration",
     "load_codebook",
-    "nearest_label_votes",
     "nearest_vote",
     "top_classes",
     "vote",

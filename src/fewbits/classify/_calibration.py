@@ -179,17 +179,7 @@ def _none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:
 
 
 def calibration_bytes(calibration: Calibration) -> bytes:
-    """Return the content of a file that `load_calibration` reads.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     content = calibration_bytes(Calibration(2.5, np.zeros(8)))
-    ...     _ = Path(file.name).write_bytes(content)
-    ...     load_calibration(file.name).scale
-    2.5
-    """
+    """Return the content of a file that `load_calibration` reads."""
     tensors: Tensors = {
         "scale": np.array([calibration.scale], np.float64),
         "shifts": np.asarray(calibration.shifts, np.float64),
@@ -201,16 +191,7 @@ def calibration_bytes(calibration: Calibration) -> bytes:
 
 
 def load_calibration(path: str | Path) -> Calibration:
-    """Read a calibration, and check it against its fingerprint.
-
-    Raises
-    ------
-    ArtefactError
-        When the file is not a calibration, is damaged, or was written by a newer
-        version.
-    OSError
-        When there is no such file, or it may not be read.
-    """
+    """Read a calibration, and check it against its fingerprint."""
     metadata, tensors = read_tensors(path, "calibration", _FORMAT)
     if checksum("calibration", tensors) != metadata.get("fingerprint"):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
@@ -304,32 +285,9 @@ def _logits(codebook: Codebook, z: FloatArray, none: float) -> FloatArray:
 def label_scores(codebook: Codebook, scores: ArrayLike) -> FloatArray:
     """Return how well the scores of each item fit the code of each label.
 
-    It is the cosine between the scores and the code as -1 and 1. An item of several
-    labels is trained towards the mean of their codes, to which all of them are near.
-
-    Parameters
-    ----------
-    codebook : Codebook
-        Of the labels.
-    scores : array-like of shape (n, n_bits)
-        ``encoder.project(X)``.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels), dtype float64
-        Between -1 and 1; 0 for scores that are all 0.
-
-    Raises
-    ------
-    FeatureError
-        When scores are not finite, or not one for each bit.
-
-    Examples
-    --------
-    >>> from fewbits.codes import pack
-    >>> book = Codebook(pack([[0, 0, 1, 1], [1, 1, 1, 1]]), 4, ["sea", "sky"])
-    >>> label_scores(book, [[0.0, 0.0, 1.0, 1.0]]).round(3)
-    array([[0.707, 0.707]])
+    It is the cosine (n, n_labels) between the scores and the code as -1 and 1; 0 for
+    scores that are all 0. An item of several labels is trained towards the mean of
+    their codes, to which all of them are near.
     """
     # Whole numbers add up exactly in any order: no item's scores depend on others.
     numbers, _ = whole(item_scores(scores, codebook))
@@ -346,36 +304,7 @@ def label_threshold(codebook: Codebook, scores: ArrayLike, labels: ArrayLike) ->
     """Return the least of `label_scores` with which an item has a label.
 
     It is one for all labels, and that of the largest F1 over all pairs of an item and a
-    label.
-
-    Parameters
-    ----------
-    codebook : Codebook
-        Of the labels.
-    scores : array-like of shape (n, n_bits)
-        Of held-out items, ``encoder.project(X)``.
-    labels : array-like of shape (n, n_labels)
-        1 for each label that an item has, 0 for others.
-
-    Returns
-    -------
-    float
-        2, so that no item has a label, when none of these has one.
-
-    Raises
-    ------
-    FeatureError
-        As `label_scores`.
-    ArgumentError
-        When there is no item, or labels are not one of 0 and 1 for each item and label.
-
-    Examples
-    --------
-    >>> from fewbits.codes import pack
-    >>> book = Codebook(pack([[0, 0, 1, 1], [1, 1, 1, 1]]), 4, ["sea", "sky"])
-    >>> both, sea = [0.0, 0.0, 1.0, 1.0], [-1.0, -1.0, 1.0, 1.0]
-    >>> round(label_threshold(book, [both, sea], [[1, 1], [1, 0]]), 3)
-    0.707
+    label, `labels` being 0 and 1 in shape (n, n_labels); 2 where no item has a label.
     """
     values, Y = label_scores(codebook, scores), as_label_rows(labels)
     if Y.ndim == 1 and values.shape[1] == 1:

@@ -132,7 +132,21 @@ def learn_class(
     check_seed(random_state)
     if not _is_number(balance) or not 0 <= balance <= 1:
         raise ArgumentError(f"balance must lie between 0 and 1, got {balance}")
-    slopes, constant = _linear_svm(signs, sides, C / signs.size, random_state, balance)
+    from sklearn.svm import LinearSVC
+
+    weights: Any = "balanced"
+    if balance < 1:  # a side's examples weigh 1 where both have as many
+        halves = {side: len(sides) / (2 * (sides == side).sum()) for side in (-1, 1)}
+        weights = {side: float(half**balance) for side, half in halves.items()}
+    svm = LinearSVC(
+        C=C / signs.size,
+        class_weight=weights,
+        dual=len(signs) <= n_bits,  # it crawls where bits are few
+        intercept_scaling=10.0,  # so that the constant is hardly held back
+        max_iter=10_000,
+        random_state=random_state,
+    ).fit(signs, sides)
+    slopes, constant = svm.coef_[0], float(svm.intercept_[0])
     if balance < 1:  # minimise the loss of balanced sides over the constant alone
         from scipy.optimize import brentq
 
@@ -145,58 +159,18 @@ def learn_class(
 
         constant = float(brentq(slope, -2 - scores.max(), 2 - scores.min()))
     # From bits as -1 and +1 to bits as 0 and 1.
-    weights = (2 * slopes).astype(np.float32)
-    return LinearModel(weights, float(constant - slopes.sum()))
+    bits = (2 * slopes).astype(np.float32)
+    return LinearModel(bits, float(constant - slopes.sum()))
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _linear_svm(
-    X: NDArray[np.float64], y: NDArray[Any], C: float, random_state: int, balance: float
-) -> tuple[NDArray[np.float64], float]:
-    """Solve LIBLINEAR's problem with squared hinge loss, the sides balanced."""
-    from sklearn.svm import LinearSVC
-
-    weights: Any = "balanced"
-    if balance < 1:  # a side's examples weigh 1 where both have as many
-        halves = {side: len(y) / (2 * (y == side).sum()) for side in (-1, 1)}
-        weights = {side: float(half**balance) for side, half in halves.items()}
-    svm = LinearSVC(
-        C=C,
-        class_weight=weights,
-        dual=len(X) <= X.shape[1],  # it crawls where bits are few
-        intercept_scaling=10.0,  # so that the constant is hardly held back
-        max_iter=10_000,
-        random_state=random_state,
-    )
-    svm.fit(X, y)
-    return svm.coef_[0], float(svm.intercept_[0])
-
-
 def best_scores(
     scores: NDArray[np.float32], k: int, allowed: NDArray[np.bool_] | None = None
 ) -> NDArray[np.int64]:
-    """Return the rows of the `k` highest scores, highest first, ties by row.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-    k : int
-        More than there are means all.
-    allowed : ndarray of bool of shape (n,), default=None
-        Rows to choose from.
-
-    Returns
-    -------
-    ndarray of shape (min(k, n_allowed),), dtype int64
-
-    Examples
-    --------
-    >>> best_scores(np.array([1, 3, 2, 3], np.float32), 3)
-    array([1, 3, 2])
-    """
+    """Return the rows of the `k` highest scores that are allowed, ties by row."""
     k = check_k(k)
     rows = np.arange(len(scores)) if allowed is None else np.flatnonzero(allowed)
     candidates = scores[rows]

@@ -233,27 +233,8 @@ def label_votes(
 ) -> NDArray[np.float64]:
     """Return the share of the neighbours that have each of several labels.
 
-    Parameters
-    ----------
-    neighbours, k
-        As in `vote`.
-    labels : array-like of shape (n, n_labels)
-        1 where an item of the collection has the label of a column, else 0.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_labels), dtype float64
-
-    Raises
-    ------
-    ArgumentError
-        When a query has no neighbour at all, or a neighbour has no labels.
-
-    Examples
-    --------
-    >>> neighbours = Neighbours(np.array([[0, 1]]), np.array([[2, 0]]))
-    >>> label_votes(neighbours, [[1, 0], [0, 0], [1, 1]])
-    array([[1. , 0.5]])
+    `labels` are 1 where an item of the collection has the label of a column, else 0.
+    Votes are shared as by `vote`.
     """
     matrix = _label_matrix(labels, int(neighbours.ids.max(initial=-1)) + 1)
     return _shares(_ballots_of(neighbours, k), matrix, len(neighbours.ids))
@@ -269,31 +250,7 @@ def nearest_label_votes(
 ) -> NDArray[np.float64]:
     """Return the share of the `k` nearest codes that have each of several labels.
 
-    Codes as far away as the k-th share the votes that are left.
-
-    Parameters
-    ----------
-    queries, database, k, query_rows
-        As in `nearest_vote`.
-    labels : array-like of shape (n_database, n_labels)
-        1 where an item has the label of a column, else 0.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_labels), dtype float64
-
-    Raises
-    ------
-    ArgumentError
-        When there are no codes, or no labels for one of them.
-
-    Examples
-    --------
-    Two codes are equally near, and share the last vote:
-
-    >>> codes = np.array([[0], [1], [2]], dtype=np.uint8)
-    >>> nearest_label_votes(codes[:1], codes, [[1, 0], [1, 0], [1, 1]], k=2)
-    array([[1.  , 0.25]])
+    `labels` are as in `label_votes`; the rest is as in `nearest_vote`.
     """
     queries, database = as_codes(queries), as_codes(database)
     matrix = _label_matrix(labels, len(database))

@@ -42,9 +42,14 @@ def tag(
     names: dict[int, list[str]] = {number: [] for number in col.versions()}
     for known, number in sorted(col.tags().items()):
         names.setdefault(number, []).append(known)
+    times = {x: at.isoformat() for x, at in sorted(col.tag_times().items())}
     if as_json:
         rows = [{"version": n, "names": some} for n, some in sorted(names.items())]
-        print_json({"collection": str(collection), "versions": rows})
+        content = {"collection": str(collection), "versions": rows, "since": times}
+        print_json(content)
         return
-    table = [[f"{n}", ", ".join(some) or "-"] for n, some in sorted(names.items())]
-    print_table(str(collection), ["version", "names"], table)
+    table = [
+        [f"{n}", ", ".join(some) or "-", ", ".join(times.get(x, "-") for x in some)]
+        for n, some in sorted(names.items())
+    ]
+    print_table(str(collection), ["version", "names", "named at"], table)

@@ -6,7 +6,6 @@ import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
-from fewbits.cli._printing import say
 
 
 def update(
@@ -29,15 +28,13 @@ def update(
 ) -> None:
     """Change columns of items of COLLECTION, whose codes and order stay.
 
-    A column that the collection lacks is added, and is null for all other items.
+    A column that the collection lacks is added, with a warning, and is null for all
+    other items.
 
     Example: fewbits update my-collection prices.csv --id sku --columns price
     """
     from fewbits.collection import Collection
 
     col = Collection.open(collection)
-    before = set(col.columns)
     n = col.update(table, id=id, columns=columns or None, timeout=timeout)
-    if new := [name for name in col.columns if name not in before]:
-        say(f"note: the collection had no column {', '.join(new)}: added")
     print_change(collection, col, as_json, updated=n)

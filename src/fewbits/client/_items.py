@@ -21,6 +21,7 @@ from fewbits._arrow import (
     stored_column,
     typed_column,
     typed_table,
+    with_index,
 )
 from fewbits._features import in_order, warn_of_others
 from fewbits._images import open_rgb
@@ -227,7 +228,7 @@ def sent_table(frame: Any) -> Any:
     """Return a data frame as a table of the types that a server takes."""
     import pyarrow as pa
 
-    table = typed_table(frame)
+    table = typed_table(with_index(frame)[0])
     return pa.table([_sent(x) for x in table.columns], names=table.column_names)
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
+from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -334,6 +335,11 @@ class RemoteCollection:
         """Return the names of versions, and which these are."""
         tags: dict[str, int] = self._connection.get("/v1/versions")["tags"]
         return tags
+
+    def tag_times(self) -> dict[str, datetime]:
+        """Return when versions got their names, in UTC, as far as this is known."""
+        times = self._connection.get("/v1/versions")["tag_times"]
+        return {name: datetime.fromisoformat(time) for name, time in times.items()}
 
     def versions(self) -> list[int]:
         """Return the versions that are still there, the newest last."""

@@ -12,34 +12,30 @@ from fewbits.codes._hamming import (
     hamming_distances,
     hamming_range_search,
     hamming_topk,
-    pair_distances,
-    smallest_distance,
 )
+from fewbits.codes._hamming import pair_distances as pair_distances
+from fewbits.codes._hamming import smallest_distance as smallest_distance
 from fewbits.codes._pack import (
     MAX_BITS,
     as_codes,
-    as_words,
-    check_unused,
     n_bytes,
     pack,
     prefix,
     unpack,
 )
+from fewbits.codes._pack import as_words as as_words
+from fewbits.codes._pack import check_unused as check_unused
 
 __all__ = [
     "MAX_BITS",
     "Neighbours",
     "RangeSearchResult",
     "as_codes",
-    "as_words",
-    "check_unused",
     "hamming_distances",
     "hamming_range_search",
     "hamming_topk",
     "n_bytes",
     "pack",
-    "pair_distances",
     "prefix",
-    "smallest_distance",
     "unpack",
 ]

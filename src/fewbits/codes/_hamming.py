@@ -175,22 +175,7 @@ def hamming_range_search(
 
 
 def pair_distances(codes: CodeArray, others: CodeArray) -> DistanceArray:
-    """Return the Hamming distance between each code and the other in its row.
-
-    Parameters
-    ----------
-    codes, others : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes of the same width; they are not checked.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype int32
-
-    Examples
-    --------
-    >>> pair_distances(np.array([[1], [2]], np.uint8), np.array([[1], [5]], np.uint8))
-    array([0, 3], dtype=int32)
-    """
+    """Return the Hamming distance (n,) between each code and the other in its row."""
     counts: Array = np.bitwise_count(as_words(codes ^ others))
     if counts.shape[1] == 1:  # NumPy is slow to add up short rows
         return counts[:, 0].astype(np.int32)
@@ -198,24 +183,7 @@ def pair_distances(codes: CodeArray, others: CodeArray) -> DistanceArray:
 
 
 def smallest_distance(codes: CodeArray) -> int:
-    """Return the smallest Hamming distance between two of several codes.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        At least 2.
-
-    Returns
-    -------
-    int
-        0 where two codes are the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> smallest_distance(np.array([[0], [7], [1]], np.uint8))
-    1
-    """
+    """Return the smallest Hamming distance between two of several codes."""
     return min(
         int(hamming_topk(codes[block], codes, 2).distances[:, 1].min())
         for block in spans(len(codes), _BLOCK)

@@ -147,24 +147,7 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
 
 
 def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
-    """Refuse codes with a bit set beyond the last that counts.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
-    n_bits : int
-    what : str
-        The codes in the message: "class codes".
-
-    Raises
-    ------
-    CodeError
-        When an unused bit of the last byte of a row is 1.
-
-    Examples
-    --------
-    >>> check_unused(pack([[1, 0, 1]]), 3, "class codes")
-    """
+    """Refuse codes with a bit set beyond the last that counts; `what` names them."""
     unused = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
     wrong = np.flatnonzero(codes[:, -1] & unused)
     if wrong.size:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -175,9 +176,8 @@ class Duplicates:
         self._radius = check_count(radius, "radius", 0)
         self._farthest: float | None = None
         if (farthest := max_vector_distance) is not None:
-            kinds = int | float | np.integer | np.floating
-            right = isinstance(farthest, kinds) and not isinstance(farthest, bool)
-            if not (right and 0 <= farthest < np.inf):
+            is_number = isinstance(farthest, Real) and not isinstance(farthest, bool)
+            if not (is_number and 0 <= farthest < np.inf):
                 raise ArgumentError(
                     f"max_vector_distance must be a number from 0 on, got {farthest!r}"
                 )

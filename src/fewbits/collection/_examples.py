@@ -39,9 +39,7 @@ def rank_by_examples(
 ) -> tuple[NDArray[np.float32], IdArray]:
     """Return minus the margins and the rows of the items that fit a class best.
 
-    Random items of the collection stand for everything else. A few of them may belong
-    to the class; a linear model hardly minds. They are drawn from the whole collection,
-    also where only some items are ranked.
+    Random items stand for everything else; that a few belong to the class does no harm.
     """
     check_count(random_state, "random_state", 0)
     check_count(n_random, "n_random", 0)
@@ -120,7 +118,7 @@ def _examples(
     stored = rows.rows_of(ids)
     if not len(items):
         return np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8), stored
-    codes = model.encode(model.features(items))
+    codes = model.encoder.encode(model.features(items))
     return codes, np.concatenate([stored, _same_rows(model, rows, items, codes)])
 
 

@@ -15,28 +15,19 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from errno import EACCES, ENOENT, ENOTDIR
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fewbits import encoders
 from fewbits._files import atomic_write, link_or_copy, make_folder, sync_folder
 from fewbits._formats import check_changeable, check_readable, features_of
-from fewbits.classify import (
-    calibration_bytes,
-    load_calibration,
-    load_codebook,
-)
+from fewbits.classify import calibration_bytes, load_calibration, load_codebook
 from fewbits.collection._model import Facts, Model
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError, NewerFormatError
 from fewbits.ood import load_rejection, rejection_bytes
-from fewbits.store import (
-    Snapshot,
-    Store,
-    one_at_a_time,
-    remove_store,
-)
+from fewbits.store import Snapshot, Store, one_at_a_time, remove_store
 
 MANIFEST, VERIFIED = "collection.json", "verified.json"
 FORMAT = 6
@@ -70,15 +61,7 @@ Result = TypeVar("Result")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the content of ``collection.json``, checked against its own sum.
-
-    Raises
-    ------
-    ArtefactError
-        When the folder is no collection, or the file is damaged or too old.
-    NewerFormatError
-        When only a newer fewbits reads it.
-    """
+    """Return the content of ``collection.json``, checked against its own sum."""
     path = folder / MANIFEST
     if not path.is_file():
         if (folder / _EARLIER).is_file():
@@ -142,10 +125,7 @@ def _changeable_manifest(folder: Path) -> dict[str, Any]:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse a collection, or rows of one, that only a newer fewbits may change.
-
-    What is damaged is not refused.
-    """
+    """Refuse a collection, damaged ones aside, that only a newer fewbits may change."""
     with contextlib.suppress(ArtefactError, FileNotFoundError):
         manifest = _changeable_manifest(folder)
         if manifest["rows"] is not None:
@@ -158,8 +138,7 @@ def read_folder(
 ) -> tuple[Model, Store | None, str]:
     """Return the model of a collection, its store of rows, and the manifest's digest.
 
-    Files of the encoder and of classes are not read where an `encoder` is given in
-    their place. Call it by `settled`.
+    An `encoder` stands for the files of the encoder and classes. Call it by `settled`.
     """
     manifest = read_manifest(folder)
     files = manifest["files"] if encoder is None else ()
@@ -192,11 +171,7 @@ def read_folder(
 
 
 def settled(folder: Path, read: Callable[[], Result]) -> Result:
-    """Return what is read of a folder.
-
-    It is read again where another collection is saved in its place meanwhile, which
-    removes the files of the first.
-    """
+    """Return what is read of a folder: read again, where another is saved meanwhile."""
     while True:
         digest = digest_of(folder)
         try:
@@ -250,16 +225,9 @@ def open_store(folder: Path, name: Any) -> Store:
 
 
 def folder_state(folder: str | Path) -> tuple[str, int]:
-    """Return what changes when a collection is saved, and when rows come or go.
+    """Return the manifest's digest, and the newest version of the rows, -1 without any.
 
     Cheap: a few names are looked at, and a small file is read.
-
-    Returns
-    -------
-    str
-        Digest of ``collection.json``.
-    int
-        The newest version of the rows, -1 without any.
     """
     folder = Path(folder)
 
@@ -286,22 +254,9 @@ def save_folder(
 ) -> str:
     """Write a collection; a crash leaves either what was there or the new one.
 
-    Parameters
-    ----------
-    folder : Path
-    model : Model
-    write_rows : callable
-        From the name of a new store to a store in this folder, one that is there
-        already or one of that name; None for no rows.
-    overwrite : bool
-    in_place : bool, default=False
-        The collection stays the one that is there: what a newer fewbits has added to
-        its manifest is kept.
-
-    Returns
-    -------
-    str
-        Digest of the manifest.
+    `write_rows` takes the name of a new store, and returns a store of this folder or
+    None. What is saved `in_place` keeps what a newer fewbits has added to the manifest.
+    Returns the digest of the manifest.
     """
     check_target(folder, overwrite=overwrite)
     with _replacing(folder):
@@ -331,13 +286,7 @@ def backup(
 ) -> None:
     """Make a new folder of the files of a collection, links to them where possible.
 
-    Parameters
-    ----------
-    folder, target : Path
-    digest : str
-        Of the manifest that goes with the rows.
-    rows : (Store, Snapshot) or None
-        The state that is copied.
+    The digest is of the manifest that goes with the rows.
     """
     _check_new(target)
     with _replacing(target):
@@ -462,13 +411,7 @@ def _entries(folder: Path) -> dict[str, Any]:
 def check_target(folder: Path, *, overwrite: bool = True) -> None:
     """Refuse to write among the files of something else.
 
-    Raises
-    ------
-    ArtefactError
-        When the folder is a file, or holds files but no manifest of ours; without
-        `overwrite` also when it holds a collection, or the remains of one.
-    OSError
-        When it is not there and cannot be made.
+    Without `overwrite` also to a collection, or the remains of one.
     """
     if folder.exists() and not folder.is_dir():
         raise ArtefactError(f"{folder} is a file; choose another folder")
@@ -490,12 +433,13 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
     if whole and not overwrite:
         raise ArtefactError(
             f"{folder} holds {whole[0]} of a collection, but no {MANIFEST}: put that "
-            "back, choose another folder, or lose it by overwrite (on the command line "
-            "--overwrite)"
+            "back, choose another folder, or lose it by overwrite=True (on the command "
+            "line --overwrite)"
         )
 
 
 def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
+    """Refuse to write over a manifest of something else, or of a collection."""
     # A damaged one may be written anew: two of three names tell that it is ours, or
     # the files beside it.
     content = path.read_bytes()
@@ -510,7 +454,8 @@ def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
     if not overwrite:
         raise ArtefactError(
             f"{path.parent} holds a collection already: choose another folder, or "
-            "replace it with its rows by overwrite (on the command line --overwrite)"
+            "replace it and its rows by overwrite=True (on the command line "
+            "--overwrite)"
         )
 
 
@@ -528,44 +473,37 @@ def naming_folder(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterator[Any]:
     """Open a store for changes, if it still is that of the collection in the folder."""
-    check_timeout(timeout)
-    if folder is None:
-        with store.writer(timeout=timeout) as writer:
-            yield writer
-        return
-    check = partial(check_named, folder, store)
-    with (
-        naming_folder(folder),
-        store.writer(timeout, name=folder, check=check) as writer,
-    ):
-        yield writer
-
-
-def check_timeout(timeout: Any) -> None:
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if timeout is not None and not (number and timeout >= 0):
         raise ArgumentError(
             f"timeout must be a number of seconds from 0 on, got {timeout!r}"
         )
+    if folder is None:
+        with store.writer(timeout=timeout) as writer:
+            yield writer
+        return
 
+    def check_named() -> None:
+        if not (folder / MANIFEST).exists():
+            raise ArgumentError(f"the collection {folder} is gone")
+        if _changeable_manifest(folder)["rows"] != store.folder.name:
+            raise ArgumentError(
+                f"the rows of {folder} have been replaced since it was opened: "
+                "refresh() the collection, or open it again"
+            )
 
-def check_named(folder: Path, store: Store) -> None:
-    """Refuse a store that is no longer that of its collection."""
-    if not (folder / MANIFEST).exists():
-        raise ArgumentError(f"the collection {folder} is gone")
-    if _changeable_manifest(folder)["rows"] != store.folder.name:
-        raise ArgumentError(
-            f"the rows of {folder} have been replaced since it was opened: refresh() "
-            "the collection, or open it again"
-        )
+    with (
+        naming_folder(folder),
+        store.writer(timeout, name=folder, check=check_named) as writer,
+    ):
+        yield writer
 
 
 @contextlib.contextmanager
 def _replacing(folder: Path) -> Iterator[None]:
     """Exclude other saves to a folder, and writes to its rows, in the block.
 
-    Afterwards, remove the stores that no manifest names. One that is being read is
-    left for the next time.
+    Afterwards, remove the stores that no manifest names and nobody reads.
     """
     try:
         with naming_folder(folder), contextlib.ExitStack() as stack:
@@ -621,8 +559,7 @@ def _unnamed(folder: Path) -> list[Path]:
 def unused_files(folder: str | Path) -> dict[str, int]:
     """Return the bytes of what no version needs, by path.
 
-    Stores that the manifest does not name: of a save that was killed, or still goes on,
-    or that a process still reads. And the damaged files that a repair has replaced.
+    Stores that the manifest does not name, and files that a repair has replaced.
     """
     folder = Path(folder)
     damaged = sorted(folder.glob("rows-*/damaged-*"))

@@ -1,6 +1,6 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,14 @@ from fewbits._arrow import (
     is_text,
     no_column,
     typed_table,
+    with_index,
 )
+from fewbits._checks import check_count, whole_number
 from fewbits._features import SparseRows
 from fewbits._ids import id_column, new_ids
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
+from fewbits._warnings import warn_user
 from fewbits.codes import as_codes, prefix
 from fewbits.collection._folder import read_folder, settled
 from fewbits.collection._model import (
@@ -80,8 +83,7 @@ def read_rows(
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in.
 
-    Names that are not given are those that a collection has, its `model` and `rows`;
-    `schema` has the types of the columns there.
+    Names that are not given, and types, are those of `model`, `rows` and `schema`.
     """
     if types is not None and rows is not None:
         raise ArgumentError("types are those of the rows that are there")
@@ -98,8 +100,11 @@ def read_rows(
         "skip_unreadable": skip_unreadable,
     }
     data = as_frame(data)
+    if isinstance(data, Iterator):
+        raise ArgumentError(f"give a list of items, not a {type(data).__name__}")
     is_table = isinstance(data, str | Path | Input) or is_frame(data)
-    if not is_codes and (is_table or skip_blank or model is None):
+    is_read = not is_codes and (is_table or skip_blank or model is None)
+    if is_read:
         names: tuple[str, ...] = ()
         kind, as_text = None, []
         if model is not None and not isinstance(data, Input):  # which has its columns
@@ -113,38 +118,28 @@ def read_rows(
                     as_text.append(id)
                 if model.kind == "texts" and column is images is codes is None:
                     column = model.facts.item_column
-        source = read(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            names=names,
-            skip_blank=skip_blank,
-            as_text=as_text,
-            kind=kind,
-            **beside,
-        )
-        source = _with_paths_as_ids(source, rows)
-        return source if model is None else model.checked(source, codes=True)
-    for name, value in (("column", column), ("images", images), ("id", id)):
-        if value is not None:
-            raise ArgumentError(
-                f"{name} names a column of a table, which these items are not: give "
-                "ids= and columns= beside them"
-            )
-    if is_codes:
-        n_bits = None
-        if are_texts(codes) or are_bytes(codes):
-            codes, n_bits = packed_codes(as_column(codes), "the codes")
-        else:
-            codes = as_codes(as_array(codes, "codes"))
-        source = Input("codes", codes, None, "the codes", n_bits=n_bits)
+        options = {"column": column, "images": images, "codes": codes, "id": id}
+        options |= {"names": names, "as_text": as_text, "kind": kind}
+        source = read(data, **options, skip_blank=skip_blank, **beside)
     else:
-        assert model is not None
-        what = f"the {type(data).__name__}"
-        source = Input(model.kind, model.items(data), None, what)
-    source = _with_paths_as_ids(with_beside(source, **beside), rows)
+        for name, value in (("column", column), ("images", images), ("id", id)):
+            if value is not None:
+                raise ArgumentError(
+                    f"{name} names a column of a table, which these items are not: "
+                    "give ids= and columns= beside them"
+                )
+        n_bits = None
+        if not is_codes:
+            assert model is not None
+            what = f"the {type(data).__name__}"
+            source = Input(model.kind, model.items(data), None, what)
+        else:
+            if are_texts(codes) or are_bytes(codes):
+                codes, n_bits = packed_codes(as_column(codes), "the codes")
+            codes = as_codes(as_array(codes, "codes"))
+            source = Input("codes", codes, None, "the codes", n_bits=n_bits)
+        source = with_beside(source, **beside)
+    source = _with_paths_as_ids(source, rows)
     return source if model is None else model.checked(source, codes=True)
 
 
@@ -240,7 +235,8 @@ def _encoded(
     model: Model, source: Input, form: str | None, progress: Progress | None
 ) -> tuple[CodeArray, Any]:
     """Return the codes of items, and an Arrow table of all that is kept of them."""
-    features = corrections = None
+    features: Any = None
+    corrections = None
     if form is not None and source.kind == "codes":
         raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
     if source.kind == "codes" != model.kind:  # made by the encoder before
@@ -252,13 +248,15 @@ def _encoded(
         if not (is_sparse or is_of_schema):
             with unreadable_named(source):
                 features = model.features(features, progress=progress)
-        codes = model.encode(features, progress)
+        # A backbone has reported already, and takes nearly all of the time.
+        report = progress if model.backbone is None else None
+        codes = model.encoder.encode(features, progress=report)
         corrections = model.encoder.corrections(features, codes)
     return codes, table_of(
         codes,
         ids=source.ids,
         columns=source.stored_columns(),
-        vectors=None if features is None else kept_vectors(features, form),
+        vectors=kept_vectors(features, form) if form else None,
         corrections=None if corrections is None else corrections.values,
     )
 
@@ -275,6 +273,7 @@ def learn_model(
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    bits = None if bits is None else check_count(bits, "bits")
     if normalize:
         check_vectors_only(source.kind, source.source)
         source = replace(source, values=unit_rows(source.values))
@@ -352,45 +351,34 @@ def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
     return replace(new, facts=replace(new.facts, **same, novelty_radius=None))
 
 
-def reencoded_tables(
-    rows: Rows, model: Model, progress: Progress | None
-) -> Iterator[Any]:
-    """Yield tables of rows whose codes are those of a model, from kept vectors."""
-    encoder = model.encoder
-
-    def recode(span: slice) -> tuple[CodeArray, CodeArray | None]:
-        vectors = rows.vectors_at(rows.row_numbers[span])
-        codes = encoder.encode(vectors)
-        corrections = encoder.corrections(vectors, codes)
-        return codes, None if corrections is None else corrections.values
-
-    step = max(1, _REENCODED // encoder.n_features)
-    return _recoded(rows, recode, step, progress)
-
-
-def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:
-    """Yield tables of rows with the first bits of their codes."""
-    return _recoded(rows, lambda span: (prefix(rows.codes[span], bits), None))
-
-
-def _recoded(
+def recoded_tables(
     rows: Rows,
-    recode: Callable[[slice], tuple[CodeArray, CodeArray | None]],
-    step: int = _REENCODED,
+    encoder: Encoder,
     progress: Progress | None = None,
+    *,
+    is_prefix: bool = False,
 ) -> Iterator[Any]:
-    """Yield tables of rows with other codes, and the corrections of these."""
-    done = 0
+    """Yield tables of rows with the codes that an encoder makes of kept vectors.
+
+    Or with the first bits of their codes, which are those of a prefix.
+    """
+    step, done = max(1, _REENCODED // encoder.n_features), 0
     for table in rows.whole():
         place = table.column_names.index(CODE)
         for span in [*spans(len(table), step)] or [slice(0, 0)]:
             part = table.slice(span.start, span.stop - span.start)
-            codes, corrections = recode(slice(done, done + len(part)))
+            here, corrections = slice(done, done + len(part)), None
+            if is_prefix:
+                codes = prefix(rows.codes[here], encoder.n_bits)
+            else:
+                vectors = rows.vectors_at(rows.row_numbers[here])
+                codes = encoder.encode(vectors)
+                corrections = encoder.corrections(vectors, codes)
             if CORRECTION in part.column_names:
                 part = part.drop_columns(CORRECTION)
             part = part.set_column(place, CODE, fixed_binary(codes))
             if corrections is not None:
-                values = fixed_binary(corrections)
+                values = fixed_binary(corrections.values)
                 part = part.add_column(place + 1, CORRECTION, values)
             yield part
             done += len(part)
@@ -418,6 +406,7 @@ def update_table(
     if isinstance(data, str | Path):
         texts = written_columns(schema) + [id] * rows.has_text_ids
         data = read_columns(data, texts)
+    data, _ = with_index(data)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None
     if not (is_table or has_ids) or is_table == isinstance(columns, Mapping):
@@ -443,6 +432,10 @@ def update_table(
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
+    for name in columns:
+        if name not in schema.names:
+            has = no_column("the collection", name, rows.columns)
+            warn_user(f"{has}: it gets one, null for all other items")
     keys = id_column(new_ids(ids), rows.has_text_ids)
     made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
     for name, column in made.items():
@@ -462,45 +455,16 @@ def written_columns(schema: Any) -> list[str]:
     return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
 
 
-def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """Return the schema after an update, and what changes a table of rows."""
+def typed_update(schema: Any, table: Any) -> tuple[Any, Any]:
+    """Return the schema after an update, and its table with columns of these types."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    keys = table[ID].combine_chunks()
-    schema, changed = typed_schema(schema, table), {}
+    schema, columns = typed_schema(schema, table), {ID: table[ID]}
     for name in table.column_names[1:]:
         if name not in schema.names:
             schema = schema.append(pa.field(name, table.schema.field(name).type))
-        changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
-
-    def change(rows: Any) -> Any:
-        places = pc.index_in(rows[ID].combine_chunks(), value_set=keys)
-        rows = retyped(rows, schema)
-        for at, name in enumerate(rows.column_names):
-            if name in changed:
-                new = changed[name].take(places)
-                new = pc.if_else(pc.is_valid(places), new, rows[name].combine_chunks())
-                rows = rows.set_column(at, name, new)
-        return rows
-
-    return schema, change
-
-
-def retyped(rows: Any, schema: Any) -> Any:
-    """Return rows with columns that they lack, or that are of nulls alone, as nulls."""
-    import pyarrow as pa
-
-    kinds = dict(zip(rows.column_names, rows.schema.types, strict=True))
-    kinds |= dict(zip(schema.names, schema.types, strict=True))
-    return pa.table(
-        {
-            name: rows[name]
-            if name in rows.column_names and rows[name].type == kind
-            else pa.nulls(len(rows), kind)
-            for name, kind in kinds.items()
-        }
-    )
+        columns[name] = cast_column(table[name], schema.field(name))
+    return schema, pa.table(columns)
 
 
 # What an encoder brings along, and what the columns of the first rows say.
@@ -537,7 +501,7 @@ def given_model(
                 f"{backbone!r}"
             )
         model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
-    return model if bits is None else model.prefix(bits)
+    return model if bits is None else model.prefix(whole_number(bits, "bits"))
 
 
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
@@ -549,5 +513,5 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option}), or make the collection anew with overwrite"
+                f"line {option}), or create it anew with overwrite=True"
             )

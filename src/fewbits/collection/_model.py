@@ -100,38 +100,29 @@ class Facts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that say something, as plain values for JSON."""
-        values = {x.name: getattr(self, x.name) for x in fields(self)}
         return {
             name: value
-            for name, value in values.items()
+            for name, value in vars(self).items()
             if value is not None and value is not False and value != {}
         }
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` gave, without what only a newer fewbits knows.
-
-        Raises
-        ------
-        ArgumentError
-            When a value is of another type.
-        """
+        """Return what `to_dict` gave, without what only a newer fewbits knows."""
         values = {x.name: facts[x.name] for x in fields(cls) if x.name in facts}
         for kind, names in _TYPES.items():
             for name in set(names.split()).intersection(values):
                 value = values[name]
-                if not isinstance(value, kind) or (type(value) is bool) != (
-                    kind is bool
-                ):
+                is_bool = type(value) is bool
+                if not isinstance(value, kind) or is_bool != (kind is bool):
                     raise ArgumentError(f"{name} is {value!r}"[:100])
         return cls(**values)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Self:
         """Return facts of a learner: those that are none of the fields are extra."""
-        names = {x.name for x in fields(cls)}
-        values = {name: value for name, value in facts.items() if name in names}
-        others = {name: value for name, value in facts.items() if name not in names}
+        values = {x.name: facts[x.name] for x in fields(cls) if x.name in facts}
+        others = {name: facts[name] for name in facts if name not in values}
         return cls(**{**values, "extra": {**facts.get("extra", {}), **others}})
 
 
@@ -152,8 +143,8 @@ class Model:
         if self.facts.feature_names is None and names is not None:
             facts = replace(self.facts, feature_names=names)
             object.__setattr__(self, "facts", facts)
-        n_bits, n_features = self.encoder.n_bits, self.encoder.n_features
         book, calibration, rejection = self.codebook, self.calibration, self.rejection
+        n_bits, n_features = self.encoder.n_bits, self.encoder.n_features
         if book is not None and book.n_bits != n_bits:
             raise ArgumentError(
                 f"the codebook has {book.n_bits} bits, the encoder {n_bits}"
@@ -209,17 +200,8 @@ class Model:
             return np.asarray(items[:])  # dense, of a sparse matrix
         return backbones.features(self.extractor, items, progress=progress)
 
-    def encode(self, features: Any, progress: Progress | None = None) -> CodeArray:
-        # A backbone has reported already, and takes nearly all of the time.
-        report = progress if self.backbone is None else None
-        return self.encoder.encode(features, progress=report)
-
     def items(self, items: Any) -> Any:
         """Return items as a matrix of features, or a list of texts or images."""
-        if type(items) is np.ndarray and self.backbone is None:
-            if isinstance(self.encoder, PackedEncoder):
-                return checked_codes(items, self.encoder.input_bits)
-            return as_features(items, self.encoder.n_features)
         items = as_frame(items)
         if type(items) is not list and self._has_more(items):
             items = read(items, names=self.column_names, kind=self.kind)
@@ -272,14 +254,12 @@ class Model:
 
     def prefix(self, n_bits: int) -> Self:
         """Return the model of the first bits; what holds for all bits only goes."""
+        whole = self.facts.prefix_of or self.encoder.n_bits
         return replace(
             self,
             encoder=self.encoder.prefix(n_bits),
             facts=replace(
-                self.facts,
-                novelty_radius=None,
-                label_threshold=None,
-                prefix_of=self.facts.prefix_of or self.encoder.n_bits,
+                self.facts, novelty_radius=None, label_threshold=None, prefix_of=whole
             ),
             codebook=None if self.codebook is None else self.codebook.prefix(n_bits),
             calibration=None,  # rejection does not depend on the length
@@ -303,8 +283,7 @@ def checked_codes(codes: Any, n_bits: int) -> CodeArray:
 def unit_rows(vectors: NDArray[Any]) -> NDArray[Any]:
     """Return vectors of length 1; those of zeros stay zeros.
 
-    Squares are added up in the order of the features, so that the result is the same
-    on every machine.
+    Squares are added up in one order, so that machines agree.
     """
     vectors = np.asarray(vectors[:])  # dense, of a sparse matrix
     dtype = np.float64 if vectors.dtype.itemsize > 4 else np.float32

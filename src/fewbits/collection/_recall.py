@@ -146,7 +146,7 @@ def estimate_recall(
                 codes=codes[span],
                 features=sample[span],
             )
-            hits = Search(model, rows, query, search, more).nearest(k)[1]
+            hits = Search(query, search, more).nearest(k)[1]
             recalls.append(search_recall(hits, truth[span]).per_query)
         estimates.append(
             RecallEstimate(

@@ -9,6 +9,7 @@ added. Kernels count positions.
 
 import threading
 from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -38,7 +39,7 @@ from fewbits.store import (
     ID,
     RESERVED,
     VECTOR,
-    Part,
+    Segment,
     Snapshot,
     Store,
 )
@@ -54,25 +55,9 @@ class Rows:
     """Ids, codes, columns and perhaps vectors in the parts of one version of a store.
 
     Methods named ``..._at`` take rows, masks count positions, and `find`, `rows_of` and
-    `positions_of` lead from ids to rows and from rows to positions.
-
-    Parameters
-    ----------
-    store : Store
-    snapshot : Snapshot, default=None
-        Held as long as this object, so that no writer takes its files away; None for
-        the newest.
-    before : Rows, default=None
-        Of another version of the store: tables of parts that stay are not made again.
-
-    Attributes
-    ----------
-    columns : list of str
-        The user's.
-    code_bytes, n_features : int
-        Bytes of a code, and numbers of a kept vector, 0 without any.
-    vector_dtype : {"float16", "float32", "int8", None}
-        The dtype of kept vectors.
+    `positions_of` lead from ids to rows and from rows to positions. Its snapshot, the
+    newest for None, is held as long as this object, so that no writer takes its files
+    away. Tables of search are those of `before`, another version, for parts that stay.
     """
 
     def __init__(
@@ -82,7 +67,7 @@ class Rows:
         before: "Rows | None" = None,
     ) -> None:
         self.store, self.snapshot = store, snapshot or store.snapshot()
-        self.parts, self.schema = self.snapshot.parts, self.snapshot.schema
+        self.parts, self.schema = self.snapshot.segments, self.snapshot.schema
         names = self.schema.names
         self.columns = [name for name in names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
@@ -102,40 +87,29 @@ class Rows:
             tokens = [part.entry.token for part in self.parts]
             self._tables = {t: tables[t] for t in tokens if t in tables}
         self._masks: dict[Any, Mask] = {}  # the last ones of filters
-        self._codes: CodeArray | None = None
-        self._corrections: CodeArray | None = None
-        self._numbers: IdArray | None = None
-        self._vectors: VectorParts | None = None
 
     def __len__(self) -> int:
         return self._starts[-1]
 
     # What is there, in the order in which it was added.
 
-    @property
+    @cached_property
     def codes(self) -> CodeArray:
         """Codes (n, n_bytes), read-only; no copy of one part without deleted rows."""
-        if self._codes is None:
-            codes = [part.codes for part in self.parts]
-            self._codes = frozen_array(self._live_of(codes, self.code_bytes))
-        return self._codes
+        codes = [part.codes for part in self.parts]
+        return frozen_array(self._live_of(codes, self.code_bytes))
 
-    @property
+    @cached_property
     def corrections(self) -> CodeArray | None:
         """Two bytes a row beside the codes, None where none are kept."""
         if CORRECTION not in self.schema.names:
             return None
-        if self._corrections is None:
-            self._corrections = self._live_of([p.corrections for p in self.parts], 2)
-        return self._corrections
+        return self._live_of([part.corrections for part in self.parts], 2)
 
-    @property
+    @cached_property
     def row_numbers(self) -> IdArray:
         """The row at each position; they rise."""
-        if self._numbers is None:
-            numbers = [part.row_numbers for part in self.parts]
-            self._numbers = read_only(self._live_of(numbers))
-        return self._numbers
+        return read_only(self._live_of([part.row_numbers for part in self.parts]))
 
     def _live_of(self, arrays: list[Any], width: int | None = None) -> NDArray[Any]:
         """Return the live rows of an array of each part, of bytes or of numbers."""
@@ -171,11 +145,8 @@ class Rows:
         for part, (start, stop) in ends:
             table = part.table(list(columns))
             if id_name is not None:
-                table = (
-                    pa.table({id_name: part.ids})
-                    if not columns
-                    else table.add_column(0, id_name, part.ids)
-                )
+                named = dict(zip(table.column_names, table.columns, strict=True))
+                table = pa.table({id_name: part.ids, **named})
             table = filtered(table, part.live)
             yield table if mask is None else filtered(table, mask[start:stop])
 
@@ -199,17 +170,14 @@ class Rows:
     def labelled(self, name: str) -> Mask | None:
         """Return which positions have a label, not null, NaN or blank; None for all."""
         import pyarrow.compute as pc
-        import pyarrow.types as types
 
         pieces = []
         for table in self.batches([name], None):
             column = plain_column(table[name])
-            has = column.is_valid()
+            has = pc.invert(column.is_null(nan_is_null=True))
             if is_text(column.type):
                 blank = pc.match_substring_regex(column, r"^\s*$")
                 has = pc.and_(has, pc.invert(blank.fill_null(True)))
-            elif types.is_floating(column.type):
-                has = pc.and_(has, pc.invert(column.is_nan().fill_null(True)))
             pieces.append(has.to_numpy())
         mask = np.concatenate(pieces).astype(np.bool_) if pieces else None
         return None if mask is None or mask.all() else mask
@@ -240,7 +208,7 @@ class Rows:
 
     # Some rows.
 
-    def _split(self, rows: IdArray) -> Iterator[tuple[Part, IdArray, IdArray]]:
+    def _split(self, rows: IdArray) -> Iterator[tuple[Segment, IdArray, IdArray]]:
         """Yield each part, where its rows are in `rows`, and their positions in it."""
         for part in self.parts:
             entry = part.entry
@@ -352,13 +320,9 @@ class Rows:
             return kept
         masks = [self._matching(part, filter, id_name, n_bits) for part in self.parts]
         if not masks:  # the condition is checked all the same
-            import pyarrow as pa
-
-            fields = [self.schema.field(name) for name in self.columns]
-            ids = pa.array([], self.schema.field(ID).type)
-            table = _with_ids(pa.schema(fields).empty_table(), ids, id_name)
-            none = np.empty((0, self.code_bytes), np.uint8)
-            masks = [matching_rows(filter, table, none, n_bits)]
+            none = self.schema.empty_table()
+            table = _with_ids(none.select(self.columns), none[ID], id_name)
+            masks = [matching_rows(filter, table, self.codes, n_bits)]
         mask = read_only(np.concatenate(masks))
         if key is not None:
             for old in list(self._masks)[: 1 - _MASKS]:
@@ -367,7 +331,7 @@ class Rows:
         return mask
 
     def _matching(
-        self, part: Part, filter: Any, id_name: str | None, n_bits: int
+        self, part: Segment, filter: Any, id_name: str | None, n_bits: int
     ) -> Mask:
         from fewbits.collection.filters import matching_rows
 
@@ -446,11 +410,11 @@ class Rows:
             self._indexes[kind] = index
             return index
 
-    @property
+    @cached_property
     def vectors(self) -> VectorParts | NDArray[np.float32] | None:
         """Kept vectors by their position, None where none are kept."""
-        if self.vector_dtype is None or self._vectors is not None:
-            return self._vectors
+        if self.vector_dtype is None:
+            return None
         if not self.parts:
             return np.empty((0, self.n_features), np.float32)
         parts = []
@@ -458,8 +422,7 @@ class Rows:
             stored: Any = part.vectors
             vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
             parts.append(VectorPart(vectors, part.live, part.check_vectors))
-        self._vectors = VectorParts(parts)
-        return self._vectors
+        return VectorParts(parts)
 
     def bytes_of(self, name: str) -> int:
         """Return the bytes of an entry of a column of fewbits' own, 0 without it."""
@@ -487,7 +450,7 @@ def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:
 
 def keep_tables(writer: Any, kind: str) -> None:
     """Write tables of search beside the segments of a store that should have them."""
-    for part in writer.parts:
+    for part in writer.segments:
         if kind == "flat":
             writer.keep_derived(part, None)
         elif part.derived() is None:

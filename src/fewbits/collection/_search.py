@@ -16,7 +16,7 @@ from fewbits.index import Corrections
 
 #: What queries may be.
 KINDS = ("texts", "vectors", "images", "ids", "codes")
-_ITEMS_A_GROUP = (4, 16, 64)  # that are ranked for k groups, one after another
+_FEWEST, _MOST = 4, 64  # items that are ranked for a group
 _HITS = 1 << 19  # that are held at a time
 _PADDED = 1 << 31  # numbers of a padded answer
 
@@ -40,8 +40,8 @@ class Query:
         features: NDArray[Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._model, self.stored, self._progress = model, stored, progress
-        self._rows: Any = rows  # there wherever rows are stored
+        self.model, self.stored, self._progress = model, stored, progress
+        self.rows: Any = rows  # there wherever rows are stored
         self._codes, self._features = codes, features
 
     @classmethod
@@ -66,6 +66,7 @@ class Query:
         if kind not in (None, "vectors", model.kind):
             raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
         features = model.features(items, kind=kind, progress=progress)
+        progress = progress if model.backbone is None else None  # it has reported
         names = model.facts.feature_names
         if names and rows is not None and is_frame(frame := as_frame(items)):
             columns = (*names, *rows.columns, model.facts.id_column)
@@ -82,9 +83,11 @@ class Query:
         """Packed codes; of rows of the collection those that are stored."""
         if self._codes is None:
             if self.stored is None:
-                self._codes = self._model.encode(self.features, self._progress)
+                self._codes = self.model.encoder.encode(
+                    self.features, progress=self._progress
+                )
             else:
-                self._codes = self._rows.codes_at(self.stored)
+                self._codes = self.rows.codes_at(self.stored)
         return self._codes
 
     @property
@@ -102,11 +105,11 @@ class Query:
                 "collection keeps none: give the items, or build it with keep_vectors "
                 "(on the command line --keep-vectors float16)"
             )
-        if self._rows.vector_dtype is not None:
-            self._features = self._rows.vectors_at(self.stored)
+        if self.rows.vector_dtype is not None:
+            self._features = self.rows.vectors_at(self.stored)
         else:
-            texts = self._rows.column(self._model.facts.item_column, self.stored)
-            self._features = self._model.features(list(texts))
+            texts = self.rows.column(self.model.facts.item_column, self.stored)
+            self._features = self.model.features(list(texts))
         return self._features
 
     @property
@@ -114,19 +117,17 @@ class Query:
         """True where features are known, or texts from which they can be made again."""
         if self._features is not None or self.stored is None:
             return self._features is not None
-        return self._rows.vector_dtype is not None or (
-            self._model.kind == "texts"
-            and self._model.facts.item_column in self._rows.columns
+        return self.rows.vector_dtype is not None or (
+            self.model.kind == "texts"
+            and self.model.facts.item_column in self.rows.columns
         )
 
 
-def metric_of(
-    rows: Rows, query: Query, rerank: bool | None, shortlist: int | None
-) -> str:
+def metric_of(query: Query, rerank: bool | None, shortlist: int | None) -> str:
     """Return what ranks the answers, see `Collection.search`."""
     if not (rerank is None or rerank is True or rerank is False):
         raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
-    keeps = rows.vector_dtype is not None
+    keeps = query.rows.vector_dtype is not None
     if rerank or (rerank is None and keeps and query.has_features):
         _ = query.features  # refused where they are not known
         return "euclidean" if keeps else "scores"
@@ -139,33 +140,19 @@ def metric_of(
 
 
 class Search:
-    """Searches one version of a collection, in one order, among the rows of a mask.
-
-    Parameters
-    ----------
-    model : Model
-    rows : Rows
-    query : Query
-    metric : {"hamming", "euclidean", "scores"}
-        Of codes; or, of a shortlist of these, of kept vectors or of scores.
-    shortlist : int or None
-        See `Collection.search`.
-    mask : ndarray of bool or None
-        The positions that may be hits.
-    """
+    """Searches one version of a collection, in one order, among the rows of a mask."""
 
     def __init__(
         self,
-        model: Model,
-        rows: Rows,
         query: Query,
         metric: str,
         shortlist: int | None = None,
         mask: Mask | None = None,
     ) -> None:
-        self._model, self._rows, self._query = model, rows, query
+        rows: Rows = query.rows
+        self._rows, self._query = rows, query
         self.metric, self._shortlist, self._mask = metric, shortlist, mask
-        self._index = rows.index(model.facts.index or "auto")
+        self._index = rows.index(query.model.facts.index or "auto")
 
     def nearest(self, k: int) -> tuple[NDArray[Any], IdArray]:
         """Return distances and rows, (n_queries, k or fewer), without the items."""
@@ -219,7 +206,7 @@ class Search:
         if self.metric == "euclidean":
             options = {"vectors": self._rows.vectors, "query_vectors": features}
         else:
-            encoder, corrections = self._model.encoder, self._rows.corrections
+            encoder, corrections = query.model.encoder, self._rows.corrections
             options = {"scores": encoder.query_scores(features)}
             options["offsets"] = encoder.offsets
             if encoder.correction_table is not None and corrections is not None:
@@ -236,107 +223,99 @@ class Search:
         """
         groups, stored = self._rows.value_numbers(name), self._query.stored
         if stored is None or not len(stored):
-            every = np.arange(len(self._query))
-            return _GroupSearch(self, groups, self._mask, every, k).run()
+            return self._by_group(groups, self._mask, np.arange(len(self._query)), k)
         answers = []
         for query, position in enumerate(self._rows.positions_of(stored).tolist()):
             others = np.ones(len(self._rows), np.bool_)
-            if self._mask is not None:
-                others &= self._mask
             others[position] = False  # a stored item is searched for among the others
-            search = _GroupSearch(self, groups, others, np.array([query]), k)
-            answers.append(search.run())
+            mask = _both(others, self._mask)
+            answers.append(self._by_group(groups, mask, np.array([query]), k))
         distances, rows = zip(*answers, strict=True)
         return np.concatenate(distances), np.concatenate(rows)
 
+    def _by_group(
+        self, groups: NDArray[np.int32], mask: Mask | None, queries: IdArray, k: int
+    ) -> tuple[NDArray[Any], IdArray]:
+        """Return the nearest groups of some queries, from the group of each position.
 
-class _GroupSearch:
-    """Finds the `k` nearest groups of some queries, each by its nearest item.
+        The nearest items are ranked. A query that finds too few groups among them is
+        asked again: for more items, then for those of other groups alone.
+        """
+        is_hamming = self.metric == "hamming"
+        last = int(groups.max(initial=0))
+        sizes = np.bincount(groups if mask is None else groups[mask], minlength=last)
+        n_groups, most = int(np.count_nonzero(sizes)), max(1, int(sizes.sum()))
+        if is_hamming and n_groups > 1 and sizes.max() > most // 2:
+            return self._by_largest(groups, mask, queries, k, int(sizes.argmax()))
+        goal, kind = min(k, n_groups), "i4" if is_hamming else "f4"
+        distances = np.full((len(queries), k), -1 if is_hamming else np.inf, kind)
+        rows = np.full((len(queries), k), -1, np.int64)
+        numbers = np.full((len(queries), k), -1, np.int64)  # of the groups
+        counts = np.zeros(len(queries), np.int64)
+        left: IdArray = np.flatnonzero(counts < goal)
+        n_items = min(most, _FEWEST * k)
+        searches = [left]
+        while left.size:
+            for some in searches:
+                allowed = mask
+                if n_there := counts[some[0]]:  # of groups that all of them have
+                    is_other = np.ones(last + 1, np.bool_)
+                    is_other[numbers[some[0], :n_there]] = False
+                    allowed = _both(is_other[groups], mask)
+                for part in spans(len(some), _HITS // n_items):
+                    of = some[part]
+                    near, hits = self._ranked(queries[of], n_items, allowed)
+                    at = self._rows.positions_of(np.maximum(hits, 0))
+                    group = groups[np.minimum(at, len(groups) - 1)]
+                    group = np.where(hits < 0, -1, group)
+                    row, rank = np.nonzero(_first_of_each(group))
+                    place = counts[of[row]] + np.arange(len(row))
+                    place -= np.searchsorted(row, row)
+                    fits = place < goal
+                    hit = row[fits], rank[fits]
+                    to = of[hit[0]], place[fits]
+                    distances[to], rows[to], numbers[to] = (
+                        near[hit],
+                        hits[hit],
+                        group[hit],
+                    )
+                    np.add.at(counts, to[0], 1)
+            left = left[counts[left] < goal]
+            if is_hamming and n_items >= min(_MOST * k, n_groups):
+                alike: dict[bytes, list[int]] = {}  # queries by their groups
+                for query in left.tolist():
+                    alike.setdefault(np.sort(numbers[query]).tobytes(), []).append(
+                        query
+                    )
+                searches = [np.array(some) for some in alike.values()]
+            else:  # of a longer shortlist, nearer items may come
+                n_items = min(most, n_items * (4 if is_hamming else 2))
+                counts[left], searches = 0, [left]
+        return distances, rows
 
-    `groups` has the group at each position, `mask` the positions that may be hits.
-    """
-
-    def __init__(
+    def _by_largest(
         self,
-        search: Search,
         groups: NDArray[np.int32],
         mask: Mask | None,
         queries: IdArray,
         k: int,
-    ) -> None:
-        self._search, self._groups, self._mask = search, groups, mask
-        self._queries, self._k = queries, k
-        sizes = np.bincount(groups if mask is None else groups[mask])
-        self._n_items = max(1, int(sizes.sum()))
-        self._n_groups = int(np.count_nonzero(sizes))  # with items that may be hits
-        self._goal = min(k, self._n_groups)
-        self._counts = np.zeros(len(queries), np.int64)
-        hamming = search.metric == "hamming"
-        kind, far = (np.int32, -1) if hamming else (np.float32, np.inf)
-        self._distances = np.full((len(queries), k), far, kind)
-        self._rows = np.full((len(queries), k), -1, np.int64)
+        largest: int,
+    ) -> tuple[NDArray[Any], IdArray]:
+        """Return what `_by_group` does, where one group has most of the items.
 
-    def run(self) -> tuple[NDArray[Any], IdArray]:
-        left, n_items = self._lacking(np.arange(len(self._queries))), 0
-        if self._search.metric == "hamming":
-            # The nearest items are the same however many are ranked, so few are first.
-            for times in _ITEMS_A_GROUP:
-                if left.size and n_items < self._n_groups:
-                    n_items = min(self._n_items, times * self._k)
-                    left = self._ranked_anew(left, n_items)
-            self._take_other_groups(left, n_items)
-        else:  # a longer shortlist may bring nearer items
-            n_items = _ITEMS_A_GROUP[0] * self._k
-            while left.size:
-                left = self._ranked_anew(left, min(self._n_items, n_items))
-                n_items *= 2
-        return self._distances, self._rows
+        The nearest items are nearly all of it, so it is searched by itself.
+        """
+        others = self._by_group(groups, _both(groups != largest, mask), queries, k)
+        one = self._ranked(queries, 1, _both(groups == largest, mask))
+        pairs = zip(others, one, strict=True)
+        distances, rows = (np.concatenate(pair, axis=1) for pair in pairs)
+        far = np.where(rows < 0, np.iinfo(np.int32).max, distances)
+        best = np.lexsort((rows, far))[:, :k]
+        return np.take_along_axis(distances, best, 1), np.take_along_axis(rows, best, 1)
 
-    def _lacking(self, queries: IdArray) -> IdArray:
-        return queries[self._counts[queries] < self._goal]
 
-    def _ranked_anew(self, queries: IdArray, n_items: int) -> IdArray:
-        """Take the groups of the nearest items; return the queries that lack some."""
-        self._counts[queries] = 0
-        self._add_groups(queries, n_items, self._mask)
-        return self._lacking(queries)
-
-    def _groups_of(self, rows: IdArray) -> IdArray:
-        positions = self._search._rows.positions_of(np.maximum(rows, 0))
-        last = len(self._groups) - 1
-        return np.where(rows < 0, -1, self._groups[np.minimum(positions, last)])
-
-    def _add_groups(self, queries: IdArray, n_items: int, mask: Mask | None) -> None:
-        """Rank `n_items` items of a mask, and add their groups behind those there."""
-        for part in spans(len(queries), _HITS // n_items):
-            distances, rows = self._search._ranked(
-                self._queries[queries[part]], n_items, mask
-            )
-            query, rank = np.nonzero(_first_of_each(self._groups_of(rows)))
-            of = queries[part][query]
-            place = self._counts[of] + np.arange(len(of))
-            place -= np.searchsorted(query, query)
-            fits = place < self._goal
-            of, place, at = of[fits], place[fits], (query[fits], rank[fits])
-            self._rows[of, place] = rows[at]
-            self._distances[of, place] = distances[at]
-            np.add.at(self._counts, of, 1)
-
-    def _take_other_groups(self, queries: IdArray, n_items: int) -> None:
-        """Search without the items of the groups that are there, again and again."""
-        while queries.size:
-            alike: dict[tuple[int, ...], list[int]] = {}  # queries by their groups
-            for query in queries.tolist():
-                groups = self._groups_of(self._rows[query, : self._counts[query]])
-                alike.setdefault(tuple(sorted(groups.tolist())), []).append(query)
-            for present, some in alike.items():
-                other = np.ones(int(self._groups.max()) + 1, np.bool_)
-                other[np.array(present, np.int64)] = False
-                mask = other[self._groups]
-                if self._mask is not None:
-                    mask &= self._mask
-                self._add_groups(np.array(some, np.int64), n_items, mask)
-            queries = self._lacking(queries)
+def _both(mask: Mask, other: Mask | None) -> Mask:
+    return mask if other is None else mask & other
 
 
 def others_than(stored: IdArray, rows: IdArray) -> NDArray[np.bool_]:
@@ -350,7 +329,7 @@ def others_than(stored: IdArray, rows: IdArray) -> NDArray[np.bool_]:
     return others
 
 
-def _first_of_each(groups: IdArray) -> NDArray[np.bool_]:
+def _first_of_each(groups: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return where each group of a row comes first; -1 is none."""
     order = np.argsort(groups, axis=1, kind="stable")
     ordered = np.take_along_axis(groups, order, axis=1)

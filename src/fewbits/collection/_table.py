@@ -34,14 +34,7 @@ def table_of(
     vectors: NDArray[Any] | Int8Vectors | None = None,
     corrections: CodeArray | None = None,
 ) -> Any:
-    """Return rows as an Arrow table; without ids, the store numbers them.
-
-    Raises
-    ------
-    ArgumentError
-        When lengths differ, or a column takes a reserved name or has values of several
-        types.
-    """
+    """Return rows as an Arrow table; without ids, the store numbers them."""
     import pyarrow as pa
 
     parts = {} if ids is None else {ID: ids}
@@ -63,12 +56,8 @@ def table_of(
     return pa.table(parts)
 
 
-def kept_vectors(
-    features: NDArray[Any], form: str | None
-) -> NDArray[Any] | Int8Vectors | None:
-    """Return features in the form in which they are kept; None keeps none."""
-    if form is None:
-        return None
+def kept_vectors(features: NDArray[Any], form: str) -> NDArray[Any] | Int8Vectors:
+    """Return features in the form in which they are kept."""
     features = features[:]  # dense, of a sparse matrix
     if form == "int8":
         return Int8Vectors.from_vectors(features)
@@ -109,6 +98,8 @@ def user_column(name: str, column: Any) -> Any:
             "its own; rename it"
         )
     try:
+        if isinstance(column, str | bytes) or not np.iterable(column):
+            raise ArgumentError(f"must be a list of values, got {column!r}"[:80])
         if isinstance(column, np.ndarray):
             kind = column.dtype
             typed = column.ndim == 1 and kind.kind in "biufmM" and kind.isnative
@@ -186,18 +177,7 @@ def aligned(
     """Return new rows with the columns of a collection, in their order and types.
 
     Columns that the rows lack are null there, and those that the collection lacks are
-    left out, each with a warning.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Of `table_of`.
-    schema : pyarrow.Schema
-        Of the store.
-    id_name : str or None
-        The column that the ids were read from.
-    required : collection of str
-        Columns that must be there, since null would stand for a value.
+    left out, each with a warning; `required` ones must be there.
     """
     import pyarrow as pa
 

@@ -71,21 +71,7 @@ class Verification:
 def verified(
     folder: str | Path, *, rows: bool = True, record: bool = True
 ) -> Verification:
-    """Read every byte of a collection, and report what is damaged.
-
-    Parameters
-    ----------
-    folder : str or Path
-    rows : bool, default=True
-        False leaves the rows out, and notes nothing.
-    record : bool, default=True
-        Keep the result in the folder, if it can be written to.
-
-    Raises
-    ------
-    ArtefactError
-        When the folder is no collection.
-    """
+    """Read every byte of a collection, see `Collection.verify_folder`."""
     folder = Path(folder)
     at, began = time.time(), time.perf_counter()
     while True:
@@ -166,21 +152,9 @@ def _store_name(folder: Path) -> str | None:
 
 
 def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
-    """Put back what a checksum proves, and report what is left.
+    """Put back what a checksum proves, see `Collection.repair_folder`.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Its encoder may be damaged, and ``collection.json`` where one store of rows
-        only is there.
-    drop_rows : bool, default=False
-        Drop the segments of rows that cannot be put back.
-
-    Returns
-    -------
-    fewbits.store.RepairReport
-        See `fewbits.store.Store.repair`; the notes say what to do about each damaged
-        file that is left beside the rows.
+    The notes say what to do about each damaged file that is left beside the rows.
     """
     folder = Path(folder)
     notes, damages = [], []

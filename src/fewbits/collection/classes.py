@@ -1,7 +1,7 @@
 """The class of items: by class codes, by votes of neighbours, or by linear models."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from fewbits.collection._model import Model
 from fewbits.collection._rows import Mask, Rows
 from fewbits.collection._search import Query, Search
 from fewbits.errors import ArgumentError
-from fewbits.ood import Rejection
 
 _TOP = 3  # classes shown where it is known how probable they are
 _LABELS = 5  # shown where items have several
@@ -98,8 +97,6 @@ class Classification:
 
 
 def classify(
-    model: Model,
-    rows: Rows | None,
     query: Query,
     *,
     label: str | None,
@@ -111,6 +108,7 @@ def classify(
     top: int | None,
 ) -> Classification:
     """Return what `Collection.classify` does."""
+    model, rows = query.model, query.rows
     rates = {
         "max_false_reject_rate": max_false_reject_rate,
         "max_false_accept_rate": max_false_accept_rate,
@@ -137,7 +135,7 @@ def classify(
         label_shares = label_scores(book, model.encoder.project(query.features))
         return _ranked(label_shares, least, top, book.names.tolist())
     if label is None:
-        return _class_by_codes(model, query, decoder, rates, top)
+        return _class_by_codes(query, decoder, rates, top)
     if rows is None:
         raise ArgumentError("this collection holds no rows that could vote")
     labelled = rows.labelled(label) if label in rows.columns else None
@@ -153,7 +151,7 @@ def classify(
         names = linear_models.names[scores.argmax(axis=1)].tolist()
         return _best(names, "score", scores.max(axis=1))
     k = 10 if k is None else check_count(k, "k")
-    return _by_votes(model, rows, query, classes, labelled, k)
+    return _by_votes(query, classes, labelled, k)
 
 
 def label_rows(rows: Rows, name: str, some: Mask | None = None) -> NDArray[Any]:
@@ -172,15 +170,14 @@ def label_rows(rows: Rows, name: str, some: Mask | None = None) -> NDArray[Any]:
 
 
 def _class_by_codes(
-    model: Model,
     query: Query,
     decoder: Decoder | str | None,
     rates: dict[str, float | None],
     top: int | None,
 ) -> Classification:
-    rejection = None
+    model, rejection = query.model, None
     if any(rate is not None for rate in rates.values()):
-        rejection = _rejection_of(model)  # says first what it needs
+        rejection = model.rejection or _refuse_rejection(model)  # before all else
     decoder = decoder_of(decoder or ("soft" if query.has_features else "nearest"))
     if isinstance(decoder, ScoreDecoder):
         scores: NDArray[Any] = model.encoder.project(query.features)
@@ -226,9 +223,7 @@ def _codebook_of(model: Model) -> Codebook:
     return model.codebook
 
 
-def _rejection_of(model: Model) -> Rejection:
-    if model.rejection is not None:
-        return model.rejection
+def _refuse_rejection(model: Model) -> NoReturn:
     needs = (
         "'fewbits fit' learns that from items of at least two classes, one each, whose "
         "features were not trained on them"
@@ -244,12 +239,7 @@ def _rejection_of(model: Model) -> Rejection:
 
 
 def _by_votes(
-    model: Model,
-    rows: Rows,
-    query: Query,
-    classes: NDArray[Any],
-    labelled: Mask | None,
-    k: int,
+    query: Query, classes: NDArray[Any], labelled: Mask | None, k: int
 ) -> Classification:
     """Return the class that most of the nearest items have.
 
@@ -257,6 +247,7 @@ def _by_votes(
     vectors choose the voters instead, where there are any. An item of the collection
     has no vote on itself, and one without a label on none.
     """
+    rows: Rows = query.rows
 
     def voters_at(some: IdArray) -> IdArray:
         """Return which of the items with a label these rows are, -1 for none."""
@@ -267,7 +258,7 @@ def _by_votes(
         return np.where(some < 0, -1, positions)
 
     if rows.vector_dtype is not None and query.has_features:
-        search = Search(model, rows, query, "euclidean", mask=labelled)
+        search = Search(query, "euclidean", mask=labelled)
         distances, hits = search.nearest(min(k, max(1, len(rows))))
         voters = Neighbours(distances, voters_at(hits))
         if classes.ndim > 1:

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
@@ -31,7 +31,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._arrow import known_names, one_chunk, python_values
-from fewbits._checks import check_choice, check_count, check_k, check_radius
+from fewbits._checks import (
+    check_choice,
+    check_count,
+    check_k,
+    check_radius,
+    whole_number,
+)
 from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -39,7 +45,6 @@ from fewbits.collection import _folder
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
 from fewbits.collection._making import (
-    change_columns,
     check_chosen,
     check_vectors_only,
     encoder_model,
@@ -48,25 +53,18 @@ from fewbits.collection._making import (
     learn_model,
     model_of,
     more_rows,
-    prefixed_tables,
     read_rows,
-    reencoded_tables,
+    recoded_tables,
     reencoding_model,
-    retyped,
     rows_of_schema,
+    typed_update,
     update_table,
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
-from fewbits.collection._summary import summary, usage
-from fewbits.collection._table import (
-    FORMS,
-    aligned,
-    filtered,
-    typed_schema,
-)
+from fewbits.collection._table import FORMS, aligned, filtered, typed_schema
 from fewbits.collection._verification import (
     Verification,
     last_verified,
@@ -79,7 +77,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import ID, RESERVED, RepairReport, Report, Store, Writer
+from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store, Writer
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -464,6 +462,10 @@ class Collection:
     def open(cls, path: Path | str) -> Self:
         """Open a collection; its rows are memory-mapped, and read when asked for.
 
+        Parameters
+        ----------
+        path : str or Path
+
         Raises
         ------
         ArtefactError
@@ -485,7 +487,12 @@ class Collection:
         """Write this version to another folder, without what is deleted.
 
         A crash leaves what was there, or the new one. `backup` takes files as they are.
-        `overwrite` and errors are as in `create`.
+
+        Parameters
+        ----------
+        path : str or Path
+        overwrite : bool, default=False
+            As in `create`, also what is refused.
         """
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
@@ -586,12 +593,12 @@ class Collection:
             for name, value in ranking.items():
                 if value not in (None, False):
                     raise ArgumentError(f"{name} cannot be combined with radius")
-            search = Search(model, rows, query, "hamming", None, mask)
+            search = Search(query, "hamming", None, mask)
             distances, hits = search.within(check_radius(radius), k)
         else:
             k = min(10, most) if k is None else k
-            metric = metric_of(rows, query, rerank, shortlist)
-            search = Search(model, rows, query, metric, shortlist, mask)
+            metric = metric_of(query, rerank, shortlist)
+            search = Search(query, metric, shortlist, mask)
             if group_by is None:
                 distances, hits = search.nearest(k)
             elif group_by in (ID, version.id_name) and group_by not in rows.columns:
@@ -740,12 +747,9 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        version = self._version
-        model, rows = version.model, version.rows
+        model, rows = self._version.model, self._version.rows
         query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
-            model,
-            rows,
             query,
             label=label,
             k=k,
@@ -903,6 +907,13 @@ class Collection:
 
         Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
         the user's cache folder, see `fewbits.backbones.features`.
+
+        Parameters
+        ----------
+        items : sequence, or array-like of shape (n, n_features)
+            Of the kind that the collection takes; others are refused.
+        progress : callable, default=None
+            As in `create`.
         """
         return self._version.model.features(items, progress=progress)
 
@@ -1006,8 +1017,8 @@ skip_unreadable, progress
     ) -> int:
         """Change columns of items, whose codes and order stay; return how many.
 
-        A column that the collection lacks is added to it, null for all other items;
-        one that is null in all rows takes the type of its first values.
+        A column that the collection lacks is added to it, null for all other items,
+        with a warning; one that is null in all rows takes the type of its first values.
 
         Parameters
         ----------
@@ -1029,8 +1040,9 @@ skip_unreadable, progress
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
-            schema, change = change_columns(writer.manifest.schema, table)
-            writer.rewrite(change, ids=keys, schema=schema)
+            schema, table = typed_update(writer.manifest.schema, table)
+            writer.retype(schema)
+            writer.update(table)
         return int(table.num_rows)
 
     def delete(
@@ -1124,7 +1136,16 @@ skip_unreadable, progress
     def get(self, ids: Ids, columns: Names | None = None) -> list[dict[str, Any]]:
         """Return the columns of items, a dict for each id.
 
-        Raises ArgumentError where an id or a column is not there.
+        Parameters
+        ----------
+        ids : array-like of int or str
+        columns : sequence of str, default=None
+            All for None.
+
+        Raises
+        ------
+        ArgumentError
+            When an id or a column is not there.
         """
         rows = self._version.filled
         names = rows.column_names(columns)
@@ -1163,7 +1184,13 @@ skip_unreadable, progress
         return version.filled.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
-        """Return ids and columns as one Arrow table, see `batches`."""
+        """Return ids and columns as one Arrow table.
+
+        Parameters
+        ----------
+        columns, filter : default=None
+            As in `search`.
+        """
         import pyarrow as pa
 
         version = self._version
@@ -1173,11 +1200,25 @@ skip_unreadable, progress
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
-        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        """Return `to_arrow` as a data frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        columns, filter : default=None
+            As in `search`.
+        """
         return as_pandas(self.to_arrow(columns, filter=filter))
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
-        """Return a column, or some of it by positions, as an array of objects."""
+        """Return a column, or some of it, as an array of objects.
+
+        Parameters
+        ----------
+        name : str
+            A column that is not there is refused.
+        positions : ndarray of int, default=None
+            Of items, in their order from 0 on; None for all.
+        """
         rows = self._version.filled
         numbers = None if positions is None else rows.row_numbers[positions]
         return rows.column(name, numbers)
@@ -1185,7 +1226,14 @@ skip_unreadable, progress
     def labels(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
 
-        Raises ArgumentError where there is no such column, or it holds no labels.
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such column, or it holds no labels.
         """
         return label_rows(self._version.filled, name)
 
@@ -1299,7 +1347,10 @@ skip_unreadable, progress
     def untag(self, name: str) -> None:
         """Take a name from its version, which then stays as others do.
 
-        Raises ArgumentError where no version has this name.
+        Parameters
+        ----------
+        name : str
+            One that no version has is refused.
         """
         with self._alone(), self._writing(None) as writer:
             tags = dict(writer.manifest.tags)
@@ -1312,11 +1363,24 @@ skip_unreadable, progress
         rows = self._version.rows
         return {} if rows is None else rows.store.tags()
 
+    def tag_times(self) -> dict[str, datetime]:
+        """Return when versions got their names, in UTC, as far as this is known."""
+        rows = self._version.rows
+        return {} if rows is None else rows.store.tag_times()
+
     def at(self, version: int | str) -> Collection:
         """Return the collection as it was at a version, or at one of this name.
 
-        It can only be read, and stays on the disk as long as it is used. Raises
-        ArgumentError where this version is gone, or none has this name.
+        It can only be read, and stays on the disk as long as it is used.
+
+        Parameters
+        ----------
+        version : int or str
+
+        Raises
+        ------
+        ArgumentError
+            When this version is gone, or none has this name.
         """
         if isinstance(version, str):
             version = _number_of(self.tags(), version)
@@ -1363,7 +1427,12 @@ skip_unreadable, progress
         by itself while rows come and go, so that a folder is at most twice its live
         rows and those of versions that have names. Then tables of multi-index hashing
         are written where they find neighbours faster, unless the index is ``"flat"``,
-        and remains of a save that was killed are removed. `timeout` is as in `add`.
+        and remains of a save that was killed are removed.
+
+        Parameters
+        ----------
+        timeout : float, default=None
+            As in `add`.
         """
         with self._alone():
             store = self._version.filled.store
@@ -1377,12 +1446,21 @@ skip_unreadable, progress
     def verify(self, *, rows: bool = True, record: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.
 
-        See `verify_folder`.
+        Parameters
+        ----------
+        rows, record : bool, default=True
+            As in `verify_folder`. A collection in memory is refused.
         """
         return self.verify_folder(self._on_disk(), rows=rows, record=record)
 
     def repair(self, *, drop_rows: bool = False) -> RepairReport:
-        """Put back what a checksum proves; see `repair_folder`."""
+        """Put back what a checksum proves, and report what is left.
+
+        Parameters
+        ----------
+        drop_rows : bool, default=False
+            As in `repair_folder`. A collection in memory is refused.
+        """
         folder = self._on_disk()
         with self._alone():
             report = self.repair_folder(folder, drop_rows=drop_rows)
@@ -1459,6 +1537,10 @@ skip_unreadable, progress
         are shared by hard links, also those with deleted rows. `save` writes them anew
         without these. A crash leaves no collection there, or the whole.
 
+        Parameters
+        ----------
+        path : str or Path
+
         Raises
         ------
         ArgumentError
@@ -1505,11 +1587,16 @@ skip_unreadable, progress
         holds for the whole length only is left out: the calibration, the threshold of
         label scores, and the novelty radius.
 
-        Raises ArgumentError where `bits` is not between 1 and the length of the codes.
+        Parameters
+        ----------
+        bits : int
+            From 1 to the length of the codes; others are refused.
         """
         version = self._version
-        model, rows = version.model.prefix(bits), version.rows
-        tables = None if rows is None else prefixed_tables(rows, bits)
+        model, rows = version.model.prefix(whole_number(bits, "bits")), version.rows
+        tables = None
+        if rows is not None:
+            tables = recoded_tables(rows, model.encoder, is_prefix=True)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
         return shorter
@@ -1521,7 +1608,29 @@ skip_unreadable, progress
         ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
         for, which on the disk sum up to all of them.
         """
-        return usage(self._version.filled, self._folder)
+        rows, n_items = self._version.filled, len(self)
+        sizes = {"codes": rows.code_bytes, "corrections": rows.bytes_of(CORRECTION)}
+        n_rows = sum(part.n_rows for part in rows.parts)
+        facts = {"n_dead_rows": n_rows - n_items, "n_segments": 0, "n_files": 0}
+        if self._folder is None:
+            sizes["vectors"] = rows.bytes_per_item - sum(sizes.values())
+            return {**facts, "bytes": {k: v * n_items for k, v in sizes.items()}}
+        facts |= {"n_segments": len(rows.parts), "n_files": rows.store.n_files()}
+        used = rows.store.bytes_by_kind()
+        left = used["rows"]
+        for name, size in sizes.items():
+            sizes[name] = min(size * n_rows, left)
+            left -= sizes[name]
+        files = [path for path in self._folder.iterdir() if path.is_file()]
+        sizes |= {
+            "vectors": used["vectors"],
+            "ids and columns": left,
+            "checksums": used["checksums"],
+            "derived": used["derived"] + used["tables"],
+            "manifests": used["manifests"] + used["deleted"],
+            "encoder and classes": sum(path.stat().st_size for path in files),
+        }
+        return {**facts, "bytes": sizes}
 
     # What it is made of.
 
@@ -1588,8 +1697,24 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        version = self._version
-        return summary(version.model, version.rows)
+        model, rows = self._version.model, self._version.rows
+        values = model.facts.to_dict()
+        for name in ("feature_names", "item_column", "label_column", "id_column"):
+            values.pop(name, None)
+        values |= values.pop("extra", {})
+        values |= _folder.encoder_facts(model.encoder, "encoder")
+        values |= {"backbone": model.backbone, "kind": model.kind}
+        values["n_items"] = len(self)
+        if model.codebook is not None:
+            values["n_classes"] = len(model.codebook)
+            values["calibrated"] = model.calibration is not None
+            values["rejects"] = model.rejection is not None
+        if rows is not None:
+            values["bytes_per_code"] = rows.code_bytes
+            values["bytes_per_item"] = rows.bytes_per_item
+            values["columns"] = rows.columns
+            values["vectors"] = rows.vector_dtype
+        return values
 
     def __repr__(self) -> str:
         version = self._version
@@ -1615,10 +1740,10 @@ skip_unreadable, progress
         version, kind = self._version, type(self)
         rows = version.rows
         number = None if rows is None else rows.snapshot.number
-        if self._folder is not None:
-            return _reopened, (kind, self._folder, number, self._is_frozen)
-        disk = None if rows is None else rows.store.disk
-        return _remade, (kind, version.model, disk, number, self._is_frozen)
+        source: tuple[Any, ...] = self._folder, None, None
+        if self._folder is None:
+            source = None, version.model, None if rows is None else rows.store.disk
+        return _reopened, (kind, *source, number, self._is_frozen)
 
     # What the methods above share.
 
@@ -1654,9 +1779,14 @@ skip_unreadable, progress
         """
         chosen = dict(chosen or {})
         with self._change():
-            n_first = self._add_first(source, chosen, progress)
-            if n_first is not None:
-                return n_first
+            while self._version.rows is None:  # the first, which say what columns are
+                model, table = first_rows(self._version.model, source, chosen, progress)
+                try:
+                    self._replace(model, [table], self._folder)
+                except _StaleError:  # another process has added the first
+                    self.refresh()
+                else:
+                    return int(table.num_rows)
             model, rows = self._version.model, self._version.filled
             check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
@@ -1684,26 +1814,11 @@ skip_unreadable, progress
                 if how == "upsert":
                     required |= {*schema.names}.difference(RESERVED)
                 table = aligned(table, typed, id_name=source.id, required=required)
-                if typed != schema:  # a column of nulls has values now
-                    writer.rewrite(partial(retyped, schema=typed), schema=typed)
+                writer.retype(typed)  # a column of nulls may have values now
                 if how == "add_missing" and ID in table.column_names:
                     table = filtered(table, ~writer.holds(one_chunk(table[ID])))
                 (writer.upsert if how == "upsert" else writer.append)(table)
         return int(table.num_rows)
-
-    def _add_first(
-        self, source: Input, chosen: Mapping[str, str], progress: Progress | None
-    ) -> int | None:
-        """Add the first rows, which say what columns there are; None where some are."""
-        while self._version.rows is None:
-            model, table = first_rows(self._version.model, source, chosen, progress)
-            try:
-                self._replace(model, [table], self._folder)
-            except _StaleError:  # another process has added the first
-                self.refresh()
-            else:
-                return int(table.num_rows)
-        return None
 
     def _replace(
         self,
@@ -1772,7 +1887,7 @@ skip_unreadable, progress
         with self._alone():
             rows, old = self._version.filled, self._version.model
             new = reencoding_model(rows, old, _source(encoder))
-            tables = reencoded_tables(rows, new, progress)
+            tables = recoded_tables(rows, new.encoder, progress)
             self._replace(new, tables, self._folder, before=rows)
             del rows, tables  # which hold the files of the old rows
             if self._folder is not None:
@@ -1914,27 +2029,23 @@ def _number_of(tags: Mapping[str, int], name: str) -> int:
     return tags[name]
 
 
-# Collections in other processes.
-
-
 def _reopened(
-    kind: type[Collection], folder: Path, version: int | None, frozen: bool
+    kind: type[Collection],
+    folder: Path | None,
+    model: Model | None,
+    disk: Any,
+    version: int | None,
+    frozen: bool,
 ) -> Collection:
+    """Return a collection in another process: of its folder, or of a copy in memory."""
+    if folder is None:
+        assert model is not None
+        store = None if disk is None else Store(disk)
+        rows = None if store is None else Rows(store, store.snapshot(version))
+        return kind(_Version(model, rows), None, frozen=frozen)
     newest = kind.open(folder)
     if frozen and version is None:  # it had no rows
-        model = newest._version.model
-        return kind(_Version(model, None), newest._folder, frozen=True)
+        return kind(_Version(newest._version.model, None), folder, frozen=True)
     if version is None or not (frozen or version in newest.versions()):
         return newest
-    same = newest.at(version)._version
-    return kind(same, newest._folder, frozen=frozen)
-
-
-def _remade(
-    kind: type[Collection], model: Model, disk: Any, version: int | None, frozen: bool
-) -> Collection:
-    rows = None
-    if disk is not None:
-        store = Store(disk)
-        rows = Rows(store, store.snapshot(version))
-    return kind(_Version(model, rows), None, frozen=frozen)
+    return kind(newest.at(version)._version, folder, frozen=frozen)

@@ -1,6 +1,7 @@
 """The answer to every search."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, NamedTuple, overload
 
@@ -74,17 +75,6 @@ class Hits(Sequence[list[Hit]]):
     [[{'rank': 1, 'id': 1, 'distance': 0, 'columns': {'name': 'b'}}]]
     """
 
-    __slots__ = (
-        "_counts",
-        "_starts",
-        "_table",
-        "distances",
-        "ids",
-        "metric",
-        "out_of_distribution",
-        "version",
-    )
-
     def __init__(
         self,
         ids: NDArray[Any],
@@ -98,8 +88,6 @@ class Hits(Sequence[list[Hit]]):
         self.metric, self.version = metric, version
         self.out_of_distribution = out_of_distribution
         self._table: Any = table  # an Arrow table once it was read
-        self._counts: NDArray[np.int64] | None = None  # hits of each query,
-        self._starts: NDArray[np.int64] | None = None  # and of all before it
 
     @property
     def rerank(self) -> bool:
@@ -196,16 +184,16 @@ class Hits(Sequence[list[Hit]]):
             return np.array(present, np.bool_).reshape(self.ids.shape)
         return self.ids >= 0
 
+    @cached_property
+    def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The number of hits of each query, and of all up to it."""
+        counts = self._present().sum(axis=1)
+        return counts, np.cumsum(counts)
+
     def _rows(self, queries: range) -> Iterator[list[tuple[int, Any, Any, Any]]]:
         """Yield for each query the rank, id, distance and columns of its hits."""
-        counts = self._counts
-        if counts is None:
-            counts = self._counts = self._present().sum(axis=1)
-        start = 0
-        if queries.start:
-            if self._starts is None:
-                self._starts = np.cumsum(counts) - counts
-            start = int(self._starts[queries.start])
+        counts, ends = self._counts
+        start = int(ends[queries.start - 1]) if queries.start else 0
         whole = self.columns
         names = whole.column_names
         for first in range(queries.start, queries.stop, _BLOCK):

@@ -8,7 +8,8 @@ Accuracy of classes is in `fewbits.evaluation.classification`, and intervals of 
 `fewbits.evaluation.statistics`.
 """
 
-from fewbits.evaluation._comparison import Comparison, compare_encoders
+from fewbits.evaluation._comparison import Comparison
+from fewbits.evaluation._comparison import compare_encoders as compare_encoders
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
     exact_neighbours,
@@ -26,7 +27,6 @@ __all__ = [
     "FloatNeighbours",
     "Relevance",
     "Score",
-    "compare_encoders",
     "exact_neighbours",
     "mean_average_precision",
     "neighbour_recall",

@@ -57,86 +57,53 @@ def compare_encoders(
 ) -> list[Comparison]:
     """Compare encoders with the float vectors, by the nearest in Euclidean distance.
 
-    Parameters
-    ----------
-    encoders : mapping of str to Encoder
-        The rows of the table, after the vectors themselves.
-    database, queries : array-like of shape (n, n_features)
-        Queries must not be in the database, or they find themselves.
-    k : int, default=10
-    nearest : ndarray of shape (n_queries, k), dtype int64, default=None
-        Rows of the exact nearest, where they are known already.
-    progress : callable, default=None
-        Called with (rows done, rows in all).
-
-    Returns
-    -------
-    list of Comparison
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.encoders import LinearEncoder
-    >>> X = np.random.default_rng(0).normal(size=(100, 8))
-    >>> rows = compare_encoders({"sign": LinearEncoder(np.eye(8), np.zeros(8))},
-    ...                         X[10:], X[:10])
-    >>> [(row.name, row.bytes_per_item) for row in rows]
-    [('float vectors', 32), ('sign', 1)]
+    The vectors themselves come first, then each encoder under its name. Queries must
+    not be in the database, or they find themselves; `nearest` are the rows of their `k`
+    exact nearest, where they are known already.
     """
     database, queries = as_features(database), as_features(queries)
     truth = exact_neighbours(queries, database, k).ids if nearest is None else nearest
-    rows = [_of_vectors(database, queries, k)]
+    seconds, floats = 0.0, np.ascontiguousarray(queries, np.float32)
+
+    def brute_force(items: NDArray[Any], squares: NDArray[Any]) -> None:
+        step = max(1, min(100, _DISTANCES // len(items)))
+        for start in range(0, len(floats), step):
+            distances = squares - 2 * (floats[start : start + step] @ items.T)
+            np.argpartition(distances, min(k, len(items) - 1), axis=1)
+
+    for _, items in feature_blocks(database):  # reading a memory map is not counted
+        squares = np.einsum("ij,ij->i", items, items)
+        seconds += _seconds(partial(brute_force, items, squares))
+    width, speed = 4 * database.shape[1], len(queries) / seconds
+    rows = [Comparison("float vectors", width, 1.0, None, speed)]
     for name, encoder in encoders.items():
         if progress is not None:
             progress(len(rows), len(encoders) + 1)
-        rows.append(_of_codes(name, encoder, database, queries, truth, k))
+        codes, query_codes = encoder.encode(database), encoder.encode(queries)
+        index = FlatIndex(codes)
+        corrections = encoder.corrections(database, codes)
+        reranked = index.search_reranked(
+            query_codes,
+            k,
+            scores=encoder.query_scores(queries),
+            offsets=corrections or encoder.offsets,
+        )
+
+        def search(encoder: Encoder = encoder, index: FlatIndex = index) -> None:
+            index.search(encoder.encode(queries), k)
+
+        rows.append(
+            Comparison(
+                name,
+                codes.shape[1] + (0 if corrections is None else corrections.n_bytes),
+                neighbour_recall(query_codes, codes, truth, k).value,
+                search_recall(reranked.ids, truth).value,
+                len(queries) / _seconds(search),
+            )
+        )
     if progress is not None:
         progress(len(rows), len(rows))
     return rows
-
-
-def _of_vectors(database: NDArray[Any], queries: NDArray[Any], k: int) -> Comparison:
-    """Search by brute force, block by block; reading a memory map is not counted."""
-    Q = np.ascontiguousarray(queries, np.float32)
-
-    def search(items: NDArray[Any], squares: NDArray[Any]) -> None:
-        step = max(1, min(100, _DISTANCES // len(items)))
-        for start in range(0, len(Q), step):
-            distances = squares - 2 * (Q[start : start + step] @ items.T)
-            np.argpartition(distances, min(k, len(items) - 1), axis=1)
-
-    seconds = 0.0
-    for _, items in feature_blocks(database):
-        seconds += _seconds(partial(search, items, np.einsum("ij,ij->i", items, items)))
-    return Comparison(
-        "float vectors", 4 * database.shape[1], 1.0, None, len(Q) / seconds
-    )
-
-
-def _of_codes(
-    name: str,
-    encoder: Encoder,
-    database: NDArray[Any],
-    queries: NDArray[Any],
-    truth: NDArray[np.int64],
-    k: int,
-) -> Comparison:
-    codes, query_codes = encoder.encode(database), encoder.encode(queries)
-    index = FlatIndex(codes)
-    corrections = encoder.corrections(database, codes)
-    reranked = index.search_reranked(
-        query_codes,
-        k,
-        scores=encoder.query_scores(queries),
-        offsets=corrections or encoder.offsets,
-    )
-    return Comparison(
-        name,
-        codes.shape[1] + (0 if corrections is None else corrections.n_bytes),
-        neighbour_recall(query_codes, codes, truth, k).value,
-        search_recall(reranked.ids, truth).value,
-        len(queries) / _seconds(lambda: index.search(encoder.encode(queries), k)),
-    )
 
 
 def _seconds(function: Callable[[], Any]) -> float:

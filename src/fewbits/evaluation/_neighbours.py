@@ -36,6 +36,7 @@ _ROUNDING = 2.0**-24  # of one operation in float32
 _UNDERFLOW = 1e-35
 _QUERY_SHARE = 5  # a fifth of the rows are queries of `neighbour_recall_score`
 _MOST_QUERIES = 1000
+_SAMPLE = 1000  # rows whose neighbours set a threshold
 
 
 class FloatNeighbours(NamedTuple):
@@ -250,24 +251,17 @@ def neighbour_recall_score(
 
 
 def neighbour_threshold(
-    database: ArrayLike,
-    k: int = 50,
-    *,
-    n_sample: int | None = 1000,
-    random_state: Any = None,
+    database: ArrayLike, k: int = 50, *, random_state: Any = None
 ) -> float:
-    """Mean Euclidean distance of database rows to their `k`-th neighbour.
+    """Mean Euclidean distance of 1,000 rows at most to their `k`-th neighbour.
 
     Parameters
     ----------
     database : array-like of shape (n, n_features)
     k : int, default=50
         Below the number of rows; a row is not a neighbour of itself.
-    n_sample : int or None, default=1000
-        Rows averaged over, drawn without replacement; None or more than there are means
-        all.
     random_state : int, Generator or None, default=None
-        Seeds the sample.
+        Draws the rows where there are more.
 
     References
     ----------
@@ -283,8 +277,8 @@ def neighbour_threshold(
     k = check_count(k, "k")
     check_known(k, len(X) - 1, "other rows of the database")
     rows = np.arange(len(X))
-    if n_sample is not None and check_count(n_sample, "n_sample") < len(rows):
-        rows = np.sort(generator(random_state).choice(rows, n_sample, replace=False))
+    if len(rows) > _SAMPLE:
+        rows = np.sort(generator(random_state).choice(rows, _SAMPLE, replace=False))
     # The nearest is the row itself, or an equal one: either way its distance is 0.
     return float(exact_neighbours(X[rows], X, k + 1).distances[:, -1].mean())
 

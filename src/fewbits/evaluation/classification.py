@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fewbits._checks import check_count, generator
 from fewbits._hyperplanes import hyperplanes
@@ -37,10 +37,8 @@ class Accuracy:
     value : float
         Share of the test items that are right.
     per_class_mean : float
-        Mean over the classes of the share that is right, each class counting the same.
-    classes : ndarray of shape (n_classes,)
-        Those of the test labels. One that was not trained on is never right.
-    per_class : ndarray of shape (n_classes,), dtype float64
+        Mean over the classes of the test labels, each counting the same, of the share
+        that is right; one that was not trained on never is.
     predictions : ndarray of shape (n_test,)
     definition : str
         In words.
@@ -48,8 +46,6 @@ class Accuracy:
 
     value: float
     per_class_mean: float
-    classes: Array
-    per_class: NDArray[np.float64]
     predictions: Array
     definition: str
 
@@ -177,16 +173,11 @@ def _matrix(X: ArrayLike, n_bits: int | None) -> Array:
 
 
 def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:
-    classes, numbers = np.unique(truth, return_inverse=True)
+    numbers = np.unique(truth, return_inverse=True)[1]
     right = truth == predictions
     per_class = np.bincount(numbers, weights=right) / np.bincount(numbers)
     return Accuracy(
-        float(right.mean()),
-        float(per_class.mean()),
-        classes,
-        per_class,
-        predictions,
-        definition,
+        float(right.mean()), float(per_class.mean()), predictions, definition
     )
 
 

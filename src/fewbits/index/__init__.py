@@ -6,7 +6,9 @@ from fewbits.index._index import FlatIndex, Index
 from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._pairs import Pairs
 from fewbits.index._rerank import METRICS, RerankedNeighbours
-from fewbits.index._vectors import Corrections, Int8Vectors, VectorPart, VectorParts
+from fewbits.index._vectors import Corrections, Int8Vectors
+from fewbits.index._vectors import VectorPart as VectorPart
+from fewbits.index._vectors import VectorParts as VectorParts
 
 __all__ = [
     "METRICS",
@@ -20,6 +22,4 @@ __all__ = [
     "Pairs",
     "RangeSearchResult",
     "RerankedNeighbours",
-    "VectorPart",
-    "VectorParts",
 ]

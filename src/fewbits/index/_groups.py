@@ -1,7 +1,7 @@
 """Groups of near codes: those that pairs connect, without keeping the pairs."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,15 +39,6 @@ class Groups:
     offsets: IdArray
     members: IdArray
     n_pairs: int
-
-    @classmethod
-    def of_pairs(cls, pairs: IdArray) -> "Groups":
-        """Return the groups that pairs of ids or positions, (n_pairs, 2), connect."""
-        numbers, positions = np.unique(pairs, return_inverse=True)
-        sets = _Sets(len(numbers))
-        sets.join(*positions.reshape(-1, 2).T)
-        groups = sets.groups(len(pairs))
-        return replace(groups, members=numbers[groups.members])
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -186,6 +186,10 @@ class Index(ABC):
 
         Codes are marked first, and their memory is free once half a chunk is gone.
 
+        Parameters
+        ----------
+        ids : array-like of int
+
         Raises
         ------
         ArgumentError
@@ -569,6 +573,7 @@ class Index(ABC):
                 f"{path} holds an index of kind {kind!r}, not {cls.__name__}"
             )
         try:
+            settings.pop("n_substrings", None)  # of earlier versions, for speed alone
             chunks = (Chunk.of(codes, new_ids(ids, len(codes), -1)),)
             index: Self = _made(kinds[kind], chunks, settings)
         except (FewbitsError, TypeError) as error:

@@ -7,14 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._checks import whole_number
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import RangeSearchResult
-from fewbits.errors import ArgumentError
 from fewbits.index._chunk import Chunk
 from fewbits.index._index import Bits, Index, scan_nearest, scan_within
 from fewbits.index._tables import (
-    MAX_LENGTH,
     MAX_ROWS,
     LazyTables,
     Tables,
@@ -47,9 +44,6 @@ class MultiIndexHashing(Index):
     ----------
     codes, ids
         As in `FlatIndex`.
-    n_substrings : int, default=None
-        Into how many parts codes are cut, of 24 bits at most; None means parts of about
-        log2 of the number of codes.
     use_scan : bool, default=True
         False makes tables at the first search and looks up each query, however long it
         takes and however few the codes are.
@@ -67,34 +61,21 @@ class MultiIndexHashing(Index):
     array([0, 1])
     """
 
-    __slots__ = ("n_substrings", "use_scan")
-    n_substrings: int | None
+    __slots__ = ("use_scan",)
     use_scan: bool
 
     def __init__(
         self,
         codes: CodeArray,
         ids: ArrayLike | None = None,
-        n_substrings: int | None = None,
         *,
         use_scan: bool = True,
     ) -> None:
         super().__init__(codes, ids)
-        self._configure(n_substrings, use_scan=use_scan)
+        self._configure(use_scan=use_scan)
 
-    def _configure(
-        self, n_substrings: int | None = None, *, use_scan: bool = True
-    ) -> None:
-        if n_substrings is not None:
-            n_substrings = whole_number(n_substrings, "n_substrings")
-            n_bits = 8 * self._width
-            fewest = -(-n_bits // MAX_LENGTH)
-            if not fewest <= n_substrings <= n_bits:
-                raise ArgumentError(
-                    f"n_substrings must lie between {fewest} and {n_bits} for "
-                    f"codes of {n_bits} bits, got {n_substrings}"
-                )
-        self.n_substrings, self.use_scan = n_substrings, bool(use_scan)
+    def _configure(self, *, use_scan: bool = True) -> None:
+        self.use_scan = bool(use_scan)
 
     def _topk(
         self, chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
@@ -216,7 +197,7 @@ class MultiIndexHashing(Index):
 
         if price(len(queries)) <= 0:
             return None
-        return chunk.tables.of(chunk.codes, self.n_substrings), price
+        return chunk.tables.of(chunk.codes), price
 
     def _looked_up(
         self,
@@ -249,7 +230,7 @@ class MultiIndexHashing(Index):
         return np.concatenate(left)
 
 
-def worthwhile_tables(chunk: Chunk, k: int = 10) -> Tables | None:
+def worthwhile_tables(chunk: Chunk) -> Tables | None:
     """Return tables of a chunk if its codes find each other sooner by them."""
     positions = np.arange(len(chunk))
     if chunk.live is not None:
@@ -260,7 +241,7 @@ def worthwhile_tables(chunk: Chunk, k: int = 10) -> Tables | None:
     if chance is None:
         return None
     lazy, price = chance
-    k += 1  # each finds itself, too
+    k = 11  # each finds itself, too
     distances, _ = scan_nearest(chunk, queries, k, chunk.live_bits)
     kind, radius = _kind_of(k), _median_distance(distances, queries.shape[1])
     scan = price(len(queries))

@@ -83,14 +83,9 @@ class Tables(Immutable):
         return self.starts.nbytes + self.positions.nbytes + entries
 
 
-def build_tables(
-    codes: CodeArray, n_substrings: int | None = None, n_bits: int | None = None
-) -> Tables:
-    """Return the tables of codes, by default of substrings of about log2(n) bits.
-
-    `n_bits` is given where the bits after these are always 0.
-    """
-    cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1], n_substrings)
+def build_tables(codes: CodeArray, n_bits: int | None = None) -> Tables:
+    """Return the tables of codes; the bits after the first `n_bits` are always 0."""
+    cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1])
     n_starts, n_entries = sizes(codes.shape, cuts)
     starts = np.empty(n_starts, np.uint32)
     positions = np.empty((len(cuts) - 1, len(codes)), np.uint32)
@@ -103,11 +98,10 @@ def build_tables(
     return Tables(codes, cuts, starts, positions, entries)
 
 
-def default_cuts(n: int, n_bits: int, n_substrings: int | None = None) -> IdArray:
+def default_cuts(n: int, n_bits: int) -> IdArray:
     """Return where codes are cut: no table has more positions than there are codes."""
     longest = min(MAX_LENGTH, log2(max(16, n)))
-    number = n_substrings or int(np.ceil(n_bits / longest))
-    return np.linspace(0, n_bits, number + 1).astype(np.int64)
+    return np.linspace(0, n_bits, int(np.ceil(n_bits / longest)) + 1).astype(np.int64)
 
 
 def sizes(shape: tuple[int, ...], cuts: IdArray) -> tuple[int, int]:
@@ -155,14 +149,12 @@ class LazyTables:
     in advance.
     """
 
-    def __init__(
-        self, codes: CodeArray, n_substrings: int | None, read: ReadTables | None
-    ) -> None:
-        self._codes, self._n_substrings, self._read = codes, n_substrings, read
+    def __init__(self, codes: CodeArray, read: ReadTables | None) -> None:
+        self._codes, self._read = codes, read
         self._tables: Tables | None = None
         self._credit, self._lock = 0.0, Lock()
         n, n_bytes = codes.shape
-        cuts = default_cuts(n, 8 * n_bytes, n_substrings)
+        cuts = default_cuts(n, 8 * n_bytes)
         lengths = np.diff(cuts).tolist()
         self._n_entries = len(lengths) * n
         inside = sizes(codes.shape, cuts)[1] > 0
@@ -213,7 +205,7 @@ class LazyTables:
                     if self._are_due():
                         read, self._read = self._read, None
                         self._tables = (
-                            build_tables(self._codes, self._n_substrings)
+                            build_tables(self._codes)
                             if read is None
                             else read(self._codes)
                         )
@@ -232,13 +224,12 @@ class TableCache:
     """The tables of the codes of one chunk, for indexes that share it."""
 
     def __init__(self, read: ReadTables | None = None) -> None:
-        self._read = read
-        self._lazy: dict[int | None, LazyTables] = {}
+        self._read, self._lock = read, Lock()
+        self._lazy: LazyTables | None = None
 
-    def of(self, codes: CodeArray, n_substrings: int | None) -> LazyTables:
-        """Return the tables of some codes, always the same."""
-        lazy = self._lazy.get(n_substrings)
-        if lazy is None:
-            lazy = LazyTables(codes, n_substrings, self._read)
-            lazy = self._lazy.setdefault(n_substrings, lazy)
-        return lazy
+    def of(self, codes: CodeArray) -> LazyTables:
+        """Return the tables of the codes, always the same."""
+        if self._lazy is None:
+            with self._lock:
+                self._lazy = self._lazy or LazyTables(codes, self._read)
+        return self._lazy

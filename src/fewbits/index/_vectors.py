@@ -155,14 +155,9 @@ def _check(array: Any, name: str, dtype: Any, ndim: int) -> None:
 class VectorPart:
     """A run of vectors.
 
-    Parameters
-    ----------
-    vectors : ndarray or Int8Vectors
-    live : ndarray of bool or None
-        Those that belong to the collection; None where all do.
-    check : callable or None
-        Called with positions before their vectors are read; raises where these are
-        damaged.
+    `live` is a mask of those that belong to the collection, None where all do. `check`
+    is called with positions before their vectors are read, and raises where these are
+    damaged.
     """
 
     vectors: NDArray[Any] | Int8Vectors
@@ -192,17 +187,7 @@ class VectorPart:
 class VectorParts:
     """Several runs of vectors, whose positions count through all that belong.
 
-    Parameters
-    ----------
-    parts : sequence of VectorPart
-        One or more, all of the same kind, dtype and number of features.
-
-    Attributes
-    ----------
-    first : ndarray or Int8Vectors
-        The first run, whose kind and dtype all have.
-    shape : (int, int)
-        ``(n, n_features)``.
+    All are of the kind, dtype and number of features of the `first`.
     """
 
     def __init__(self, parts: Sequence[VectorPart]) -> None:

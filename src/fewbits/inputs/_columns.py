@@ -6,7 +6,7 @@ is. Where there are several, an error lists them.
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -59,10 +59,9 @@ _LABELS = {"class", "label", "labels", "target", "y"}
 _COUNTED = 10  # rows from which a count is no chance
 _SHOWN = 40  # characters of a text in a message
 _SKIPPED = 5  # rows in a message
-_READ = ("vectors", "written", "texts")  # each a column of items
 #: What columns of texts may be used as, by what is written in them.
 _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
-_BY_NAME = "by column= (on the command line by --column)"
+_NEITHER = "neither texts nor plain numbers"
 
 
 @dataclass(frozen=True)
@@ -97,11 +96,9 @@ def read_table(
     apart = {*beside, *auxiliary, label, id_}
     choice = _choose(table, options, apart, source)
     if options.skip_blank:
-        needed = {}
+        needed = {} if label is None else {label: "label"}
         if choice.kind in ("texts", "images", "codes"):
-            needed[choice.places[0]] = choice.kind.removesuffix("s")
-        if label is not None:
-            needed[label] = "label"
+            needed = {choice.places[0]: choice.kind.removesuffix("s")} | needed
         table = _without_blank(table, needed, source, has_ids=id_ is not None)
         choice = _choose(table, options, apart, source)  # may be digits without them
     values, n_bits = _items(table, choice, source, folder)
@@ -109,22 +106,31 @@ def read_table(
         items = () if choice.kind == "texts" else choice.places
         beside = [i for i in range(table.n_columns) if i not in items]
     beside = [i for i in beside if i != id_]
-    if not (options.column or options.images or options.codes):
-        reported = {*beside, label, id_}
-        _warn_of_left_out(
-            table, choice, [*choice.left_out, *auxiliary], reported, source
+    several = choice.kind == "numbers"
+    left_out = [  # and not said so already
+        i
+        for i in (*choice.left_out, *auxiliary)
+        if i not in {*beside, label, id_}
+        and not (several and _ROW_NUMBERS.fullmatch(table.names[i]))
+    ]
+    names = tuple(table.names[i] for i in choice.places)
+    if left_out and not (options.column or options.images or options.codes):
+        shown = known_names(
+            f"{table.names[i]!r} ({_shown_kind(table.fields[i].type)})"
+            for i in left_out
         )
-    columns = _kept_columns(table, beside, set(choice.places), source)
+        taken = "s of numbers" if len(names) > 1 else f" {names[0]!r}"
+        warn_user(f"{source}: column{taken} taken, left out: {shown}")
+    columns = _kept_columns(table, beside, choice.places, source)
     if label is not None:
         columns[table.names[label]] = table.stored_column(label)
-    names = tuple(table.names[i] for i in choice.places)
     is_vectors = choice.kind in ("vectors", "written", "numbers")
     return Input(
         "vectors" if is_vectors else cast(Kind, choice.kind),
         values,
         None if label is None else _labels(table, label, source),
         source,
-        names=names if choice.kind == "numbers" else (),
+        names=names if several else (),
         ids=None if id_ is None else _ids(table, id_, source),
         columns=columns,
         column=None if choice.kind in ("numbers", "codes") else names[0],
@@ -151,6 +157,10 @@ def _column_of(table: Table, place: int, source: str) -> str:
     return f"column {table.names[place]!r} of {source}"
 
 
+def _shown_kind(kind: Any) -> Any:
+    return "text" if is_text(kind) else "number" if is_number(kind) else kind
+
+
 # Which columns hold the items
 
 
@@ -162,21 +172,20 @@ def _choose(
             return _Choice(kind, [column_index(table, name, source)])
     if options.column:
         return _named(table, options.column, source)
-    if any(table.places(name) for name in options.names):
+    missing = [name for name in options.names if not table.places(name)]
+    if len(missing) < len(options.names):  # known by name
         if options.kind == "images":
             return _Choice("images", [column_index(table, options.names[0], source)])
         if len(options.names) == 1:  # that of texts
             return _named(table, options.names, source)
-        missing = [name for name in options.names if not table.places(name)]
         if missing:
             more = f" and {len(missing) - 1} more" * (len(missing) > 1)
             raise ArgumentError(
                 f"{source} has no column {missing[0]!r}{more}, of {len(options.names)} "
                 "columns of numbers that are needed by name"
             )
-        return _Choice(
-            "numbers", [column_index(table, x, source) for x in options.names]
-        )
+        places = [column_index(table, name, source) for name in options.names]
+        return _Choice("numbers", places)
     others = [i for i in range(table.n_columns) if i not in apart]
     if options.kind in ("codes", "images"):
         if len(others) != 1:
@@ -185,10 +194,7 @@ def _choose(
                 f"column of {options.kind} by {options.kind}="
             )
         return _Choice(options.kind, others)
-    choice = _only_fitting(table, others, options.kind, source)
-    if choice.kind == "numbers":
-        _warn_of_numbers(table, options, choice, source)
-    return choice
+    return _only_fitting(table, others, options, source)
 
 
 def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
@@ -200,7 +206,7 @@ def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
             raise ArgumentError(f"column {name!r} is named {count} times")
         return _Choice("numbers", places)
     kind = table.fields[places[0]].type
-    what = f"column {names[0]!r} of {source}"
+    what = _column_of(table, places[0], source)
     if is_list(kind):
         return _Choice("vectors", places)
     if not is_text(kind):
@@ -216,102 +222,78 @@ def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
 
 
 def _only_fitting(
-    table: Table, others: Sequence[int], kind: str | None, source: str
+    table: Table, others: Sequence[int], options: Options, source: str
 ) -> _Choice:
-    """Return the only way to read the columns at these places, as one kind if given."""
-    groups: dict[str, list[int]] = {
-        name: [] for name in (*_READ, "data", "numbers", "codes", "other", "null")
-    }
+    """Return the only way to read the columns at these places, or ask."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    forms = {}  # what columns hold, for a message
+    odd = []  # columns of texts for a few values
     for i in others:
-        what = table.fields[i].type
-        if is_list(what):
-            group = "vectors"
-        elif is_number(what) or is_flag(what):
-            group = "numbers"
-        elif is_text(what):
-            form = text_kind(table.column(i))[0]
+        kind = table.fields[i].type
+        if is_list(kind):
+            group = forms[i] = "vectors"
+        elif is_number(kind) or is_flag(kind):
+            group = forms[i] = "numbers"
+        elif is_text(kind):
+            column = table.column(i)
+            form, text = text_kind(column)
             if form == "broken":
-                check_words(table.column(i), _column_of(table, i, source), "")
+                check_words(column, _column_of(table, i, source), "")
             group = _GROUPS.get(form, "data")
+            forms[i] = group
+            if group == "data":
+                forms[i] = f"{text[:_SHOWN]!r} and the like, {_NEITHER}"
+            elif group == "texts" and (exception := exceptions(column, PLAIN_NUMBER)):
+                row, text, _ = exception
+                forms[i] = f"numbers but for {text[:_SHOWN]!r} in row {row}"
+                odd.append(i)
         else:
-            group = "null" if str(what) == "null" else "other"
+            group, forms[i] = "null" if str(kind) == "null" else "other", str(kind)
         groups[group].append(i)
-    if kind == "vectors" and groups["vectors"] + groups["written"]:
+    if options.kind == "vectors" and groups["vectors"] + groups["written"]:
         groups["texts"] = []
-    if kind == "texts" and groups["texts"]:
+    if options.kind == "texts" and groups["texts"]:
         groups["vectors"], groups["written"] = [], []
-    vectors, texts = groups["vectors"] + groups["written"], groups["texts"]
-    fits = sorted(vectors + texts)
+    texts = groups["texts"]
+    fits = sorted(groups["vectors"] + groups["written"] + texts)
     numbers, data = (
         [i for i in groups[x] if not _ROW_NUMBERS.fullmatch(table.names[i])]
         for x in ("numbers", "data")
     )
-    if not fits:
-        for i in groups["codes"]:
-            check_words(table.column(i), _column_of(table, i, source), "")
-        return _only_numbers(table, others, groups["other"], numbers, data, source)
-    odd_texts = [exceptions(table.column(i), PLAIN_NUMBER) for i in texts]
-    if not vectors and odd_texts[0] and all(odd_texts):  # a few values make them texts
-        row, text, count = odd_texts[0]
-        more = f" and {count - 1} more" * (count > 1)
-        raise ArgumentError(
-            f"{_column_of(table, texts[0], source)} holds numbers but for "
-            f"{text[:30]!r} in row {row}{more}; mend that, or, if texts are meant, "
-            f"name the column {_BY_NAME}"
-        )
-    names = known_names(table.names[i] for i in fits)
-    if len(fits) > 1:
-        beside = ", ids by id= and labels by label=" * (len(numbers) > 1)
-        raise ArgumentError(
-            f"{source} has {len(fits)} columns of texts or vectors ({names}): name the "
-            f"items {_BY_NAME}{beside}"
-        )
     counted = [i for i in numbers if not is_flag(table.fields[i].type)] + data
-    if not vectors and len(counted) > 1:
+    if fits:
+        is_sure = len(fits) == 1 and not (texts and (odd or len(counted) > 1))
+        chosen = "texts" if texts else "vectors" if groups["vectors"] else "written"
+    else:
+        is_sure = len(numbers) > 1 and not (groups["codes"] or data or groups["other"])
+        chosen, fits = "numbers", numbers
+        for i in fits if is_sure else ():
+            column_index(table, table.names[i], source)  # the only one of its name
+    if not is_sure:
+        what = "no column that surely holds the items"
+        if chosen != "numbers" and len(fits) > 1:
+            what = f"{len(fits)} columns of texts or vectors"
+        listed = known_names(f"{table.names[i]} ({forms[i]})" for i in others)
         raise ArgumentError(
-            f"{source} has texts in column {names!r} and {len(counted)} columns of "
-            f"numbers: name the items {_BY_NAME}, or, if the numbers are meant, name "
-            "that column by label= (--label), or leave it out"
+            f"{source} has {what}: {listed or 'none'}; name the items by column= (on "
+            "the command line --column), or by codes= or images=, ids by id= and "
+            "labels by label="
         )
-    chosen = next(group for group in _READ if groups[group])
+    left_out = [i for i in others if i not in fits]
+    if chosen == "numbers":
+        _warn_of_numbers(table, options, fits, left_out, source)
     if chosen == "texts":
-        advice = f"for the images, name their column by images={names!r}"
+        advice = f"for the images, name their column by images={table.names[fits[0]]!r}"
         check_no_file_names(Texts(table.column(fits[0])[:100].drop_null()), advice)
-    return _Choice(chosen, fits, [i for i in others if i not in fits])
-
-
-def _only_numbers(
-    table: Table,
-    others: Sequence[int],
-    odd: list[int],
-    numbers: list[int],
-    data: list[int],
-    source: str,
-) -> _Choice:
-    """Return columns of numbers where there is nothing else."""
-    for i in data:
-        shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]
-        raise ArgumentError(
-            f"{_column_of(table, i, source)} holds {shown!r} and the like: neither "
-            "texts nor plain numbers nor vectors in brackets; write them plainly, or "
-            "leave the column out; codes are named by codes="
-        )
-    if len(numbers) < 2 or odd:
-        shown = known_names(
-            f"{table.names[i]} ({table.fields[i].type})" for i in odd or others
-        )
-        raise ArgumentError(
-            f"{source} needs a column of texts, a column of vectors (a list of numbers "
-            f"per row), or nothing but columns of numbers, got {shown or 'none'}; "
-            "codes and images are named by codes= and images="
-        )
-    for i in numbers:
-        column_index(table, table.names[i], source)  # which is the only one of its name
-    return _Choice("numbers", numbers, [i for i in others if i not in numbers])
+    return _Choice(chosen, fits, left_out)
 
 
 def _warn_of_numbers(
-    table: Table, options: Options, choice: _Choice, source: str
+    table: Table,
+    options: Options,
+    places: Sequence[int],
+    left_out: Sequence[int],
+    source: str,
 ) -> None:
     """Warn of doubtful columns in a table of numbers."""
     doubts = []
@@ -320,13 +302,13 @@ def _warn_of_numbers(
             f"it has none of the {len(options.names)} columns that are known by name; "
             "its own are taken in their order"
         )
-    for name in sorted({table.names[i] for i in choice.left_out}):
+    for name in sorted({table.names[i] for i in left_out}):
         if _ROW_NUMBERS.fullmatch(name):
             doubts.append(
                 f"column {name!r} is taken for the numbers of rows and left out of the "
                 "vectors"
             )
-    for i in choice.places:
+    for i in places:
         name = table.names[i]
         if _counts_rows(table, i):
             doubts.append(
@@ -344,37 +326,14 @@ def _warn_of_numbers(
 
 def _counts_rows(table: Table, place: int) -> bool:
     """Return whether a column numbers the rows under another name."""
-    n = len(table)
-    if n < _COUNTED or not is_integer(table.fields[place].type):
+    if len(table) < _COUNTED or not is_integer(table.fields[place].type):
         return False
     column = table.column(place)
     if column.null_count:
         return False
     numbers = column.to_numpy()
     ends = int(numbers[-1]) - int(numbers[0])
-    return ends == n - 1 and bool((np.diff(numbers) == 1).all())
-
-
-def _warn_of_left_out(
-    table: Table,
-    choice: _Choice,
-    left_out: Sequence[int],
-    reported: set[int | None],
-    source: str,
-) -> None:
-    """Warn of columns that are left out, unless it was said already."""
-    numbers = choice.kind == "numbers"
-    names = []
-    for i in left_out:
-        name, kind = table.names[i], table.fields[i].type
-        if i in reported or (numbers and _ROW_NUMBERS.fullmatch(name)):
-            continue
-        what = "text" if is_text(kind) else "number" if is_number(kind) else kind
-        names.append(f"{name!r} ({what})")
-    if names:
-        several = len(choice.places) > 1
-        items = "s of numbers" if several else f" {table.names[choice.places[0]]!r}"
-        warn_user(f"{source}: column{items} taken, left out: {known_names(names)}")
+    return ends == len(table) - 1 and bool((np.diff(numbers) == 1).all())
 
 
 # What the columns hold
@@ -456,22 +415,19 @@ def _likely_id(table: Table, options: Options, source: str) -> str | None:
 
 
 def _kept_columns(
-    table: Table, kept: list[int], items: set[int], source: str
+    table: Table, kept: Sequence[int], items: Sequence[int], source: str
 ) -> dict[str, Any]:
     """Return other columns by name, and warn of those kept as texts for a few cells."""
     columns = {}
     for i in kept:
         name = table.names[i]
-        column_index(
-            table, name, source
-        )  # of two of one name, one only would come back
-        if is_text(table.fields[i].type) and i not in items:
-            odd = exceptions(table.column(i), PLAIN_NUMBER)
-            if odd is not None:
-                warn_user(
-                    f"{source}: column {name!r} is kept as text, because of "
-                    f"{odd[1][:_SHOWN]!r} in row {odd[0]}"
-                )
+        column_index(table, name, source)  # of two of one name, one would come back
+        is_kept = is_text(table.fields[i].type) and i not in items
+        if is_kept and (odd := exceptions(table.column(i), PLAIN_NUMBER)):
+            warn_user(
+                f"{source}: column {name!r} is kept as text, because of "
+                f"{odd[1][:_SHOWN]!r} in row {odd[0]}"
+            )
         columns[name] = table.stored_column(i)
     return columns
 

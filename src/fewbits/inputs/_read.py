@@ -250,7 +250,8 @@ def with_beside(
         items = replace(items, labels=labels, label=label)
     beside = {f"entries in {name!r}": values for name, values in items.columns.items()}
     for what, values in {"ids": items.ids, **beside}.items():
-        if hasattr(values, "__len__") and len(values) != len(items):
+        has_length = hasattr(values, "__len__") and getattr(values, "ndim", None) != 0
+        if has_length and len(values) != len(items):
             raise ArgumentError(f"{len(items)} items, but {len(values)} {what}")
     if skip_unreadable:
         items = without_unreadable(items)

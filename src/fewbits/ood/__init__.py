@@ -7,13 +7,14 @@ from fewbits.ood._regions import (
     predicted_region,
 )
 from fewbits.ood._rejection import (
+    SCORES,
     Rejection,
+    RejectionScore,
     RejectionThreshold,
     learn_rejection,
-    load_rejection,
-    rejection_bytes,
 )
-from fewbits.ood._scores import SCORES, RejectionScore
+from fewbits.ood._rejection import load_rejection as load_rejection
+from fewbits.ood._rejection import rejection_bytes as rejection_bytes
 
 __all__ = [
     "SCORES",
@@ -23,8 +24,6 @@ __all__ = [
     "RejectionThreshold",
     "acceptance_region",
     "learn_rejection",
-    "load_rejection",
     "novelty_radius",
     "predicted_region",
-    "rejection_bytes",
 ]

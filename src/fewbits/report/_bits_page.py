@@ -1,22 +1,27 @@
 """A page about the bits of a collection that needs nothing but a browser."""
 
-from collections.abc import Iterator, Sequence
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._images import open_rgb
 from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
 from fewbits.analysis.maps import CodeMap
 from fewbits.analysis.names import Names, Proposals
-from fewbits.report._figures import Pictures, histogram, map_section
+from fewbits.errors import FeatureError
 from fewbits.report.html import (
     Html,
     element,
     join,
+    shortened,
     soft,
     summary,
     table,
@@ -24,10 +29,22 @@ from fewbits.report.html import (
     write_document,
 )
 
-_BINS = 20
 _OTHERS = 8  # bits that are listed in a cell
-_PLACEHOLDER = 40  # characters in the place of an image
 _PROFILE_BITS = 5  # of a class
+_PLACEHOLDER = 40  # characters in the place of an image
+_SIZE = 96  # pixels of the longer side of a picture
+_TINY = 32  # pictures up to this size are enlarged by the reader, pixel by pixel
+_BINS, _WIDTH, _HEIGHT = 20, 560, 180  # of a histogram
+_LEFT, _BOTTOM, _TOP = 4, 24, 8
+_SIDE, _ROOM = 600, 28  # of the longer side of a map; room around the points
+_PICTURE, _MAX_PICTURES = 40, 90  # side of a picture on a map
+_LONGEST = 120  # characters of a text that shows when the pointer rests on it
+_COLOURED = 10  # classes with a colour each; the style defines as many
+_TITLES = {
+    "smacof": "By multidimensional scaling: distances between points stand for bits",
+    "tsne": "By t-SNE: only small distances are meaningful",
+}
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +98,8 @@ class BitsPage:
         """Write the page: one file, in light or dark as the reader prefers."""
         pictures = self._pictures
         words = self.captions if self.are_images else self.items
-        drawings = map_section(self.maps, words, pictures, self.classes)
+        # Images are at their places as far as they fit.
+        maps = [_map(plane, words, pictures, self.classes) for plane in self.maps]
         sections = [self._section(bit) for bit in self.bits]
         # Only now is it known which images could be read.
         unread = [] if pictures is None else pictures.notes()
@@ -108,7 +126,11 @@ class BitsPage:
             "What the bits mean",
             lead,
             _report_section(self.report, [*self.notes, *unread]),
-            drawings,
+            element(
+                "section",
+                element("h2", "Maps"),
+                element("div", *maps, class_="charts maps"),
+            ),
             element("h2", "Bits at a glance"),
             soft(legend),
             self._overview(),
@@ -119,8 +141,8 @@ class BitsPage:
         )
 
     @cached_property
-    def _pictures(self) -> Pictures | None:
-        return Pictures(self.items) if self.are_images else None
+    def _pictures(self) -> "_Pictures | None":
+        return _Pictures(self.items) if self.are_images else None
 
     def _overview(self) -> Html:
         """Return a table with one row per bit, each a link to its section."""
@@ -318,14 +340,14 @@ def _report_section(report: BitReport, notes: Sequence[str]) -> Html:
     if series:
         middle, last = report.n_bits // 2, report.n_bits
         means = ", ".join(f"{name} {part.mean:.1f}" for name, part in series.items())
-        distances = histogram(
+        distances = _histogram(
             "Hamming distance",
             {name: counted.shares for name, counted in series.items()},
             {0.5: "0", middle + 0.5: str(middle), last + 0.5: f"{last}"},
             f"mean distance {means}",
         )
     counts: NDArray[np.int64] = np.histogram(report.balance, _BINS, (0, 1))[0]
-    balance = histogram(
+    balance = _histogram(
         "Bits by their share of ones",
         {"bits": counts / report.n_bits},
         {0: "0%", _BINS / 2: "50%", _BINS: "100%"},
@@ -343,3 +365,159 @@ def _decimal(value: float) -> str:
 
 def _share(value: float) -> str:
     return f"{value:.0%}" if value >= 0.1 or not value else f"{value:.2%}"
+
+
+# Maps, and pictures on them.
+
+
+class _Pictures:
+    """Thumbnails of items by row, each made once; what cannot be read has none."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self._items = items
+        self._thumbnails: dict[int, tuple[str, bool] | None] = {}
+        self._reasons: list[str] = []
+
+    def get(self, row: int) -> tuple[str, bool] | None:
+        """Return an image as a ``data:`` URI, and whether it is tiny; or None."""
+        if row not in self._thumbnails:
+            try:
+                image = open_rgb(self._items[row])
+                from PIL import Image
+
+                tiny = max(image.size) <= _TINY
+                image.thumbnail((_SIZE, _SIZE), Image.Resampling.LANCZOS)
+                file, kind = BytesIO(), "png" if tiny else "jpeg"
+                image.save(file, kind.upper(), **({} if tiny else {"quality": 80}))
+                data = b64encode(file.getvalue()).decode()
+                self._thumbnails[row] = f"data:image/{kind};base64,{data}", tiny
+            except FeatureError as error:
+                self._thumbnails[row] = None
+                self._reasons.append(str(error))
+        return self._thumbnails[row]
+
+    def notes(self) -> list[str]:
+        """Return a sentence about what could not be read so far, if anything."""
+        if not self._reasons:
+            return []
+        return [
+            f"{len(self._reasons):,} of the {len(self._thumbnails):,} images that "
+            f"belong on this page cannot be read: {self._reasons[0]}"
+        ]
+
+
+def _map(
+    code_map: CodeMap,
+    words: Sequence[Any] | None,
+    pictures: _Pictures | None,
+    classes: Sequence[str] | None,
+) -> Html:
+    # The same scale on both axes.
+    low, high = code_map.coordinates.min(axis=0), code_map.coordinates.max(axis=0)
+    scale = (_SIDE - 2 * _ROOM) / (float((high - low).max()) or 1.0)
+    width, height = (int(z) + 2 * _ROOM for z in (high - low) * scale)
+    places = (code_map.coordinates - low) * scale + _ROOM
+    rows = code_map.rows.tolist()
+    common, colours = [], [0] * len(rows)
+    if classes is not None:
+        counts = Counter(classes[row] for row in rows)
+        common = [name for name, _ in counts.most_common(_COLOURED)]
+        number = {name: i for i, name in enumerate(common)}
+        colours = [number.get(classes[row], _COLOURED) for row in rows]
+    thumbnails = {}
+    if pictures is not None:
+        shown: list[int] = []  # whose pictures do not cover each other
+        for i, place in enumerate(places):
+            gaps = np.abs(places[shown] - place).max(axis=1)
+            if (gaps >= _PICTURE).all() and len(shown) < _MAX_PICTURES:
+                shown.append(i)
+        for i in shown:
+            if (thumbnail := pictures.get(rows[i])) is not None:
+                thumbnails[i] = thumbnail[0]
+    dots, images = [], []
+    for i, row in enumerate(rows):
+        parts = [] if words is None else [shortened(words[row], _LONGEST)]
+        if classes is not None and classes[row] not in parts:
+            parts.append(shortened(classes[row], _LONGEST))
+        title = element("title", ", ".join(parts) or f"item {row}")
+        css = f" class-{colours[i]}" if colours[i] < _COLOURED else ""
+        if i not in thumbnails:
+            x, y = (round(float(z), 1) for z in places[i])
+            dots.append(element("circle", title, cx=x, cy=y, r=4, class_=f"dot{css}"))
+            continue
+        x, y = (round(float(z) - _PICTURE / 2, 1) for z in places[i])
+        side = {"width": _PICTURE, "height": _PICTURE}
+        images.append(
+            element(
+                "image",
+                title,
+                href=thumbnails[i],
+                x=x,
+                y=y,
+                **side,
+                preserveAspectRatio="xMidYMid slice",
+            )
+        )
+        if css and classes is not None:
+            images.append(element("rect", class_=f"edge{css}", **side, x=x, y=y))
+    figure = element(
+        "svg",
+        *dots,
+        *images,
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        aria_label=f"Map of {len(places)} codes, stress {code_map.stress:.2f}",
+    )
+    keys = [
+        element("span", text(name, 40), class_=f"key class-{i}")
+        for i, name in enumerate(common)
+    ]
+    size = f"({len(places):,} items, stress {code_map.stress:.2f})"
+    caption = f"{_TITLES[code_map.method]} {size}"
+    title = element("figcaption", caption, element("span", *keys))
+    return element("figure", title, figure, class_="card")
+
+
+def _histogram(
+    title: str,
+    series: Mapping[str, FloatArray],
+    ticks: Mapping[float, str],
+    description: str,
+) -> Html:
+    """Draw shares per bin, the first series filled, further ones as lines."""
+    n_bins = len(next(iter(series.values())))
+    highest = max(float(values.max()) for values in series.values()) or 1.0
+    base, shapes = _HEIGHT - _BOTTOM, []
+    for i, values in enumerate(series.values()):
+        path = f"M{_x(0, n_bins)} {base}"
+        for place, height in enumerate(values / highest, 1):
+            path += f"V{base - height * (base - _TOP):.1f}H{_x(place, n_bins)}"
+        # Plain colours for readers that do not apply the page's style to drawings.
+        paint = {"fill": "none" if i else "currentColor", "stroke": "currentColor"}
+        css = f"{'line' if i else 'area'} series-{i}"
+        shapes.append(element("path", d=f"{path}V{base}", class_=css, **paint))
+    # The first and the last label stay inside.
+    anchors = ["start", *["middle"] * (len(ticks) - 2), "end"]
+    labels = [
+        element("text", label, x=_x(place, n_bins), y=_HEIGHT - 6, text_anchor=anchor)
+        for (place, label), anchor in zip(ticks.items(), anchors, strict=True)
+    ]
+    axis = element("path", d=f"M{_LEFT} {base}H{_WIDTH - _LEFT}", class_="axis")
+    drawing = element(
+        "svg",
+        *shapes,
+        axis,
+        *labels,
+        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
+        role="img",
+        aria_label=f"{title}: {description}",
+    )
+    keys = [
+        element("span", name, class_=f"key series-{i}") for i, name in enumerate(series)
+    ]
+    legend = join(keys) if len(keys) > 1 else ""
+    return element("figure", element("figcaption", title, legend), drawing)
+
+
+def _x(place: float, n_bins: int) -> float:
+    return round(_LEFT + place / n_bins * (_WIDTH - 2 * _LEFT), 1)

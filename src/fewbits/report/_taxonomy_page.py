@@ -57,14 +57,12 @@ def write_taxonomy_page(
 ) -> TaxonomyMetrics:
     """Write an HTML page on class codes and the tree that they form.
 
-    The page is one file, in light or dark as the reader prefers.
     `fewbits.collection.pages.write_taxonomy` calls this.
 
     Parameters
     ----------
     path : str or Path
     codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-        A packed code for each class; from 2 to 5,000.
     n_bits : int
     names : sequence of length n_classes
     paths : sequence of length n_classes of sequences of str, default=None
@@ -74,11 +72,6 @@ def write_taxonomy_page(
     -------
     TaxonomyMetrics
         The tree, and the metrics on the page.
-
-    Raises
-    ------
-    ArgumentError
-        When there are too few or too many classes.
     """
     tree = taxonomy(codes, n_bits, names)
     agreement, groups, agreements = None, None, Html("")
@@ -116,7 +109,7 @@ def write_taxonomy_page(
     tree_section = element(
         "section",
         element("h2", "The tree"),
-        soft(f"{tree.method} linkage"),
+        soft("average linkage"),
         _figure(_dendrogram(tree, groups)),
         newick,
     )

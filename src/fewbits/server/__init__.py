@@ -4,8 +4,7 @@ Needs the extra ``serve``. ``fewbits serve FOLDER`` runs it; `create_app` makes 
 application for a server of your own.
 """
 
-from fewbits.server._app import create_app
-from fewbits.server._run import run, uvicorn_config
+from fewbits.server._app import create_app, run, uvicorn_config
 from fewbits.server._service import Current, View
 from fewbits.server._settings import Settings, read_token
 

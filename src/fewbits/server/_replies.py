@@ -1,7 +1,6 @@
 """Answers as JSON, Arrow, CSV, Parquet or bytes."""
 
 import io
-from collections.abc import Iterator
 from typing import Any
 
 from fastapi import Request, Response
@@ -41,7 +40,7 @@ def accepts(request: Request, kind: str) -> bool:
 class Json(Response):
     """A JSON response of plain values, whatever the user's columns hold.
 
-    Long lists are written in pieces: a writer keeps all other threads from Python.
+    Its lists are written in pieces: a writer keeps all other threads from Python.
     """
 
     media_type = JSON
@@ -49,31 +48,16 @@ class Json(Response):
     def render(self, content: Any) -> bytes:
         if isinstance(content, bytes):
             return content
-        return "".join(_pieces(content)).encode()
+        fields = (f"{to_json(x)}: {_written(value)}" for x, value in content.items())
+        return f"{{{', '.join(fields)}}}".encode()
 
 
-def _pieces(content: Any) -> Iterator[str]:
-    if not isinstance(content, dict) or not any(map(_is_long, content.values())):
-        yield to_json(content)
-        return
-    for i, (name, value) in enumerate(content.items()):
-        yield f"{', ' if i else '{'}{to_json(name)}: "
-        if not _is_long(value):
-            yield to_json(value)
-            continue
-        size = 1 if isinstance(value[0], list) else _PIECE
-        for start in range(0, len(value), size):
-            yield ", " if start else "["
-            yield to_json(value[start : start + size])[1:-1]
-        yield "]"
-    yield "}"
-
-
-def _is_long(value: Any) -> bool:
-    if not isinstance(value, list) or not value:
-        return False
-    inner = len(value[0]) if isinstance(value[0], list) else 1
-    return len(value) * inner > _PIECE
+def _written(value: Any) -> str:
+    if not isinstance(value, list):
+        return to_json(value)
+    size = 1 if value and isinstance(value[0], list) else _PIECE
+    pieces = (to_json(value[i : i + size])[1:-1] for i in range(0, len(value), size))
+    return f"[{', '.join(pieces)}]"
 
 
 def arrow_reply(table: Any, **fields: Any) -> Response:

@@ -54,13 +54,13 @@ _ANSWERS = {
     "n_queries: int, confidence: share, shortlist: int|null, held_out: bool",
     # How many rows a change concerned, and what was left out, or left null.
     "Change": "n_changed: int, n_items: int, snapshot: str, warnings?: [str]",
-    "Versions": "version: int, versions: [int], tags: dict",
+    "Versions": "version: int, versions: [int], tags: dict, tag_times: dict",
     # Files, as in `fewbits.store.Damage`, whose `text` says all of it; `at` is in
     # seconds since 1970.
     "Verification": "intact: bool, number: int|null, n_rows: int, n_bytes: int, "
     "damages: [Damage], unreadable: [str], to_rebuild: [str], at: float, "
     "seconds: float",
-    "Damage": "file: str, reason: str, bytes: [int]|null, rows: [int]|null, "
+    "Damage": "file: str, reason: str, bytes: [int]|null, positions: [int]|null, "
     "columns: [str], text: str",
     # The service: `n_distinct` is of a sample, `unreadable` columns are damaged, and
     # `item_features` tells whether items by ids can be re-ranked.

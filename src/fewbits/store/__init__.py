@@ -15,7 +15,7 @@ from fewbits.store._schema import (
     ROW,
     VECTOR,
 )
-from fewbits.store._snapshot import Int8Parts, Part, Snapshot
+from fewbits.store._snapshot import Int8Parts, Segment, Snapshot
 from fewbits.store._store import Store, remove_store
 from fewbits.store._verify import Damage, Findings, Report
 from fewbits.store._writer import Writer
@@ -31,9 +31,9 @@ __all__ = [
     "Damage",
     "Findings",
     "Int8Parts",
-    "Part",
     "RepairReport",
     "Report",
+    "Segment",
     "Snapshot",
     "Store",
     "Writer",

@@ -13,11 +13,13 @@ from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import REPAIR, SegmentEntry
-from fewbits.store._sums import is_sealed, mended_seal, sealed
+from fewbits.store._sums import is_sealed, repair_seal, seal
 
 _MAGIC = b"fewbits del 1\n\0\0"
 _HEAD = np.dtype([("n_rows", "<u8"), ("n_deleted", "<u8"), ("packed", "<u8")])
 _START = len(_MAGIC) + 16 + _HEAD.itemsize  # of a token and the head
+#: Positions that a manifest takes, before they go to a file.
+INLINE = 128
 
 Mask = NDArray[np.bool_]
 
@@ -32,10 +34,19 @@ class Deletes:
     n_rows, n_deleted : int
     content : ndarray
         Rising positions, uint32; or a bit for each row, uint8, the highest first.
+    more : ndarray
+        Those of the positions that are in no file, in any order.
     """
 
-    def __init__(self, n_rows: int, n_deleted: int, content: NDArray[Any]) -> None:
+    def __init__(
+        self,
+        n_rows: int,
+        n_deleted: int,
+        content: NDArray[Any],
+        more: IdArray | None = None,
+    ) -> None:
         self.n_rows, self.n_deleted, self.content = n_rows, n_deleted, content
+        self.more = np.empty(0, np.int64) if more is None else more
 
     @classmethod
     def none(cls, n_rows: int) -> Self:
@@ -62,17 +73,19 @@ class Deletes:
     def adding(self, positions: IdArray) -> Self:
         """Return these and more, which rise and are not deleted yet."""
         n_deleted = self.n_deleted + len(positions)
+        all_more = np.concatenate([self.more, positions])
         if self.is_packed:
             bits = self.content.copy()
         elif 4 * n_deleted <= self.n_rows // 8:
             more = positions.astype(np.uint32)
             at = np.searchsorted(self.content, more)
-            return type(self)(self.n_rows, n_deleted, np.insert(self.content, at, more))
+            content = np.insert(self.content, at, more)
+            return type(self)(self.n_rows, n_deleted, content, all_more)
         else:
             bits = np.packbits(~self._mask)
         flags = np.uint8(128) >> (positions & 7).astype(np.uint8)
         np.bitwise_or.at(bits, positions >> 3, flags)
-        return type(self)(self.n_rows, n_deleted, bits)
+        return type(self)(self.n_rows, n_deleted, bits, all_more)
 
     @cached_property
     def live(self) -> Mask | None:
@@ -98,13 +111,17 @@ def write_deletes(
 ) -> SegmentEntry:
     """Write which rows are deleted as of one manifest, and return its segment."""
     n_live = deletes.n_rows - deletes.n_deleted
-    deleted = replace(segment, n_live=n_live, deletes=number)
+    is_all = segment.deletes is not None or len(deletes.more) == deletes.n_deleted
+    if is_all and len(deletes.more) <= INLINE:
+        more = tuple(np.sort(deletes.more).tolist())
+        return replace(segment, n_live=n_live, deleted=more)
+    deleted = replace(segment, n_live=n_live, deletes=number, deleted=())
     head = np.array([(deletes.n_rows, deletes.n_deleted, deletes.is_packed)], _HEAD)
     data = _MAGIC + segment.token.encode() + head.tobytes() + deletes.content.tobytes()
     name = deleted.name("del")
     with contextlib.suppress(FileNotFoundError):  # of a state that was not published
         disk.remove(name)
-    write_file(disk, name, sealed(data))
+    write_file(disk, name, seal(data))
     return deleted
 
 
@@ -115,19 +132,30 @@ def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> D
     and leave as many rows as the manifest says. Raises ArtefactError where the file is
     damaged or gone, NewerFormatError where it is of a newer kind.
     """
-    if segment.deletes is None:
-        return Deletes.none(segment.n_rows)
+    more, deletes = np.array(segment.deleted, np.int64), Deletes.none(segment.n_rows)
+    if segment.deletes is not None:
+        deletes = _read_file(disk, segment, mends)
+        if deletes.has(more).any():
+            raise ArtefactError(
+                f"{disk.folder / segment.name('del')} is damaged: its manifest says "
+                f"otherwise; {REPAIR}"
+            )
+    return deletes.adding(more) if len(more) else deletes
+
+
+def _read_file(disk: Disk, segment: SegmentEntry, mends: bool) -> Deletes:
     path = disk.folder / segment.name("del")
     try:
         data: bytes | None = disk.read(path.name)
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if not is_sealed(data):
-        data = mended_seal(data) if mends else None
+        data = repair_seal(data) if mends else None
     if data is None:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
     begin = _MAGIC + segment.token.encode()
-    n_rows, n_deleted = segment.n_rows, segment.n_rows - segment.n_live
+    n_rows = segment.n_rows
+    n_deleted = n_rows - segment.n_live - len(segment.deleted)
     is_ours = check_kind(path, data, _MAGIC) and data.startswith(begin)
     if is_ours and len(data) >= _START + 4:
         head: Any = np.frombuffer(data, _HEAD, 1, len(begin))[0]

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from fewbits import _kernels
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError
-from fewbits.store._sums import BLOCK, CheckedBytes, block_sums, is_sealed, sealed
+from fewbits.store._manifest import BLOCK
+from fewbits.store._sums import CheckedBytes, block_sums, is_sealed, seal
 
 _MAGIC = b"fewbits ids 1\n\0\0"
 _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
@@ -158,7 +159,7 @@ class IdIndex:
         trailer = fences.tobytes() + sums.astype("<u4").tobytes()
         tail = np.array([(len(self._positions), fences.itemsize, len(trailer))], _TAIL)
         trailer += _MAGIC + token.encode() + tail.tobytes()
-        return [*body, sealed(trailer)]
+        return [*body, seal(trailer)]
 
     @classmethod
     def from_bytes(

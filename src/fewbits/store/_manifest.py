@@ -10,33 +10,40 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable, Set
-from dataclasses import dataclass, field, fields, replace
+import time
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from fewbits._formats import check_changeable, check_readable
 from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
+from fewbits.store._schema import RESERVED
 
 FORMAT = 2
-IMPLICIT, TAGS = "implicit-rows", "tags"
+IMPLICIT, INLINE, UPDATES = "implicit-rows", "inline", "updates"
+TAGS = "tags"
 #: What its lists of features may name, see FORMAT.md, and what that means.
 FEATURES = {
     IMPLICIT: "rows of a segment without `_row` count on from its first: for readers",
+    INLINE: "checksums or deletes of a segment stand in the manifest: for readers",
+    UPDATES: "values of some rows stand in files of their own: for readers",
     TAGS: "states stay while they have a name: for writers, who remove files",
 }
+#: Bytes of a file that have a checksum.
+BLOCK = 1 << 16
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: What reading raises where a file has a checksum that fits, but other values.
-NOT_AS_WRITTEN = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 #: How messages about damage end.
 REPAIR = "'fewbits verify --repair' mends what it can and says what is lost"
 
 _SEAL = re.compile(rb'\{"sha256": "([0-9a-f]{64})",\n')
-_LARGEST = 1 << 62  # of numbers in a manifest
 _LONGEST = 1 << 28  # bytes of a manifest
 
 # Names of files. None is used twice, but for those of derived files.
@@ -46,18 +53,19 @@ _TOKEN = r"[0-9a-f]{16}"
 _MANIFEST = re.compile(r"(?:manifest|copy)-(\d{6}|[1-9]\d{6,17})\.json")
 _OWN = re.compile(
     rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids|mih)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
-    rf"|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
+    rf"|upd-{_TOKEN}-{_TOKEN}\.arrow|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
 )
 #: What the files of each prefix are; all others are manifests, or of nothing yet.
 _KINDS = {
     "seg": "rows",
+    "upd": "rows",
     "vec": "vectors",
     "sum": "checksums",
     "ids": "derived",
     "mih": "tables",
     "del": "deleted",
 }
-KINDS = (*_KINDS.values(), "manifests")
+KINDS = (*dict.fromkeys(_KINDS.values()), "manifests")
 
 
 def kind_of(name: str) -> str:
@@ -95,52 +103,58 @@ def has_segments(names: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class FileEntry:
-    """The length of a file, and the CRC-32C over the sums of its blocks."""
+    """Facts of a manifest about a file."""
 
     n_bytes: int
-    crc: int
+    crc: int  # CRC-32C over the sums of its blocks
+    sums: tuple[int, ...] = field(default=(), compare=False)  # if it is small
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class UpdateEntry:
+    """Facts of a manifest about a file of new values of some rows of a segment."""
+
+    token: str
+    n_rows: int
+    columns: tuple[str, ...]
+    file: FileEntry
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class SegmentEntry:
-    """Facts of a manifest about a segment.
+    """Facts of a manifest about a segment."""
 
-    Parameters
-    ----------
-    token : str
-        Part of the names of its files.
-    n_rows, n_live : int
-        Rows, and those that are not deleted.
-    first, last : int
-        Its smallest and its largest row.
-    rows, vectors : FileEntry
-        Its files.
-    id_range : (int, int) or None
-        The smallest and the largest id, where ids are numbers.
-    ids_rise : bool
-        Whether ids rise with the rows, so that they need no index.
-    deletes : int or None
-        The number in the name of the file that says which rows are deleted.
-    has_rows : bool
-        Whether its file has the column `_row`: none is written where rows count on from
-        the first.
-    unknown : dict
-        What a newer fewbits has added, which stays as it is.
-    """
-
-    token: str
+    token: str  # part of the names of its files
     n_rows: int
-    n_live: int
-    first: int
+    n_live: int  # rows that are not deleted
+    first: int  # its smallest row
     last: int
     rows: FileEntry
     vectors: FileEntry | None
-    id_range: tuple[int, int] | None
-    ids_rise: bool
-    deletes: int | None = None
-    has_rows: bool = True
+    id_range: tuple[int, int] | None  # the smallest and largest, where they are numbers
+    ids_rise: bool  # with the rows, so that they need no index
+    deletes: int | None = None  # the number of the file that says which are deleted
+    has_rows: bool = True  # a column `_row`, not needed where they count on from first
+    deleted: tuple[int, ...] = ()  # positions beside those of that file, rising
+    updates: tuple[UpdateEntry, ...] = ()  # of which the last holds
+    absent: tuple[str, ...] = ()  # columns that came later: null but for updates
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def has_deletes(self) -> bool:
+        return self.n_live < self.n_rows
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether its files have their sums in a file, not in the manifest."""
+        return not self.rows.sums
+
+    @property
+    def n_updated(self) -> int:
+        """Rows in files of changed values; one that changed again may count twice."""
+        return sum(update.n_rows for update in self.updates)
 
     @property
     def is_dense(self) -> bool:
@@ -166,45 +180,32 @@ class SegmentEntry:
 
     def names(self) -> list[str]:
         """Return the names of the files that cannot be made again."""
-        names = [self.name(kind) for kind in ("sum", *self.arrow_files)]
-        return names if self.deletes is None else [*names, self.name("del")]
+        names = [self.name(kind) for kind in self.arrow_files]
+        names += [self.name("sum")] * self.has_sums
+        names += [self.name("del")] * (self.deletes is not None)
+        return names + [self.update_name(update) for update in self.updates]
+
+    def update_name(self, update: UpdateEntry) -> str:
+        return f"upd-{self.token}-{update.token}.arrow"
 
 
 @dataclass(frozen=True)
 class Manifest:
     """A state of the collection.
 
-    Parameters
-    ----------
-    number : int
-        Counts commits.
-    schema : pyarrow.Schema
-        Of all columns but `_row`: ids, codes, perhaps corrections (`_correction`) and
-        vectors, the user's columns.
-    n_bits : int
-    fingerprint : str
-        Of the encoder that the codes are from.
-    next_row, next_id : int
-        The next row, and the next id where none is given.
-    segments : tuple of SegmentEntry
-        By rising rows.
-    tags : dict of str to int
-        Names of states that stay, with their numbers.
-    writer_features : tuple of str
-        What a program that changes the rows must know.
-    unknown : dict
-        What a newer fewbits has added, which stays as it is.
+    What a newer fewbits has added to it, or its parts, stays as it is in `unknown`.
     """
 
-    number: int
-    schema: Any
+    number: int  # counts commits
+    schema: Any  # of all columns but `_row`
     n_bits: int
-    fingerprint: str
+    fingerprint: str  # of the encoder that the codes are from
     next_row: int
-    next_id: int
-    segments: tuple[SegmentEntry, ...]
-    tags: dict[str, int] = field(default_factory=dict)
-    writer_features: tuple[str, ...] = ()
+    next_id: int  # where none is given
+    segments: tuple[SegmentEntry, ...]  # by rising rows
+    tags: dict[str, int] = field(default_factory=dict)  # names of states that stay
+    tag_times: dict[str, tuple[int, int]] = field(default_factory=dict)
+    writer_features: tuple[str, ...] = ()  # which one that changes the rows must know
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -218,7 +219,12 @@ class Manifest:
     @property
     def reader_features(self) -> tuple[str, ...]:
         """What a program that reads the rows must know."""
-        return () if all(x.has_rows for x in self.segments) else (IMPLICIT,)
+        features = {
+            IMPLICIT: not all(x.has_rows for x in self.segments),
+            INLINE: any(x.deleted or not x.has_sums for x in self.segments),
+            UPDATES: any(x.updates or x.absent for x in self.segments),
+        }
+        return tuple(name for name, is_needed in features.items() if is_needed)
 
     def following(self, segments: tuple[SegmentEntry, ...], **changes: Any) -> Self:
         """Return the next state."""
@@ -231,7 +237,14 @@ class Manifest:
     def tagged(self, tags: dict[str, int]) -> Self:
         """Return this state with other names of states, which writers must know."""
         features = {*self.writer_features} - {TAGS} | ({TAGS} if tags else set())
-        return replace(self, tags=tags, writer_features=tuple(sorted(features)))
+        now, times = int(time.time()), self.tag_times
+        new = {x: (n, now) for x, n in tags.items() if self.tags.get(x) != n}
+        return replace(
+            self,
+            tags=tags,
+            tag_times={x: y for x, y in {**times, **new}.items() if x in tags},
+            writer_features=tuple(sorted(features)),
+        )
 
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
@@ -250,7 +263,7 @@ class Manifest:
             "segments": self.segments,
         }
         if self.tags:
-            content["tags"] = self.tags
+            content |= {"tags": self.tags, "tag_times": self.tag_times}
         text = json.dumps(content, ensure_ascii=False, default=plain_entry)
         body = f"\n{text[1:]}".encode()
         return b'{"sha256": "%s",' % hashlib.sha256(body).hexdigest().encode() + body
@@ -273,55 +286,44 @@ class Manifest:
         try:
             content = json.loads(data)
             check_readable(path, content, FORMAT, FEATURES)
-            number, tags = _count(content["number"]), content.get("tags", {})
-            schema = pa.py_buffer(base64.b64decode(_text(content["schema"])))
-            segments = tuple(map(_segment, content["segments"]))
-            if any(one.last >= after.first for one, after in pairwise(segments)):
-                raise ValueError("the rows of its segments do not rise")
-            if len({segment.token for segment in segments}) != len(segments):
-                raise ValueError("it names a segment twice")
-            return cls(
-                number=number,
-                schema=pa.ipc.read_schema(schema),
-                n_bits=_count(content["n_bits"], 1),
-                fingerprint=_text(content["fingerprint"]),
-                next_row=_count(content["next_row"]),
-                next_id=_count(content["next_id"], most=1 << 63),
-                segments=segments,
-                tags={_text(x): _count(n, most=number) for x, n in tags.items()},
-                writer_features=tuple(content.get("writer_features", ())),
-                unknown=_unknown(content, _FIELDS),
-            )
+            for name in ("sha256", "format", "reader_features", "bit_order"):
+                content.pop(name, None)
+            manifest: Self = _parsed(cls, _FIELDS, content)
+            _check_manifest(manifest)
         except NewerFormatError:
             raise
-        except (*NOT_AS_WRITTEN, pa.ArrowException) as error:
+        except (*MALFORMED, pa.ArrowException) as error:
             raise ArtefactError(f"{path} is damaged: {error}; {REPAIR}") from error
+        return manifest
 
 
-#: The fields that this version knows, of a manifest, a segment and a file.
-_FIELDS = {each.name for each in fields(Manifest)} - {"unknown"} | {
-    "sha256",
-    "format",
-    "reader_features",
-    "bit_order",
-}
-_OF_SEGMENT = {each.name for each in fields(SegmentEntry)} - {"unknown"}
-_OF_FILE = {each.name for each in fields(FileEntry)} - {"unknown"}
-
-
-def plain_entry(entry: SegmentEntry | FileEntry) -> dict[str, Any]:
+def plain_entry(entry: SegmentEntry | UpdateEntry | FileEntry) -> dict[str, Any]:
     """Return what JSON says of a segment or a file."""
-    values = vars(entry)
-    return {**values["unknown"], **{k: v for k, v in values.items() if k != "unknown"}}
+    values = {name: value for name, value in vars(entry).items() if value != ()}
+    return {**values.pop("unknown"), **values}
 
 
-def _unknown(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    return {name: value for name, value in content.items() if name not in known}
+_Parsers: TypeAlias = dict[str, Callable[[Any], Any]]
 
 
-def _count(value: Any, least: int = 0, most: int = _LARGEST) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"a number from {least} to {most} is needed, got {value!r}")
+def _parsed(kind: Any, parsers: _Parsers, content: Any) -> Any:
+    """Return an object of a kind from its fields in JSON; what is not known stays."""
+    values = {x: parse(content[x]) for x, parse in parsers.items() if x in content}
+    unknown = {x: value for x, value in content.items() if x not in parsers}
+    return kind(**values, unknown=unknown)
+
+
+def _tuple_of(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda values: tuple(map(parse, values))
+
+
+def _or_none(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else parse(value)
+
+
+def _count(value: Any, most: int = 1 << 62) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"a number from 0 to {most} is needed, got {value!r}")
     return value
 
 
@@ -331,40 +333,92 @@ def _text(value: Any) -> str:
     return value
 
 
-def _segment(entry: Any) -> SegmentEntry:
-    if not re.fullmatch(_TOKEN, _text(entry["token"])):
-        raise ValueError(f"it names a segment {entry['token']!r}")
-    n_rows, rows = _count(entry["n_rows"], 1), _file(entry["rows"])
-    # Each row has at least an id of 8 bytes, or its end, and a code.
-    if 9 * n_rows > rows.n_bytes:
-        raise ValueError(f"{n_rows} rows do not fit in {rows.n_bytes} bytes")
-    first = _count(entry["first"])
-    last = _count(entry["last"], first + n_rows - 1)
-    has_rows = bool(entry.get("has_rows", True))
-    if not has_rows and last != first + n_rows - 1:
-        raise ValueError("it does not say which rows a segment has")
-    id_range, vectors, deletes = entry["id_range"], entry["vectors"], entry["deletes"]
-    if id_range is not None:
-        id_range = tuple(_count(id_range[i], 0, (1 << 63) - 1) for i in (0, 1))
-    return SegmentEntry(
-        token=entry["token"],
-        n_rows=n_rows,
-        n_live=_count(entry["n_live"], 0, n_rows),
-        first=first,
-        last=last,
-        rows=rows,
-        vectors=None if vectors is None else _file(vectors),
-        id_range=id_range,
-        ids_rise=bool(entry["ids_rise"]),
-        deletes=None if deletes is None else _count(deletes),
-        has_rows=has_rows,
-        unknown=_unknown(entry, _OF_SEGMENT),
-    )
+def _token(value: Any) -> str:
+    if not re.fullmatch(_TOKEN, _text(value)):
+        raise ValueError(f"it names a file {value!r}")
+    return str(value)
 
 
-def _file(entry: Any) -> FileEntry:
-    n_bytes, crc = _count(entry["n_bytes"]), _count(entry["crc"], 0, (1 << 32) - 1)
-    return FileEntry(n_bytes, crc, _unknown(entry, _OF_FILE))
+def _schema(value: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_text(value))))
+
+
+_crc = partial(_count, most=(1 << 32) - 1)
+_FILE: _Parsers = {"n_bytes": _count, "crc": _crc, "sums": _tuple_of(_crc)}
+_file = partial(_parsed, FileEntry, _FILE)
+_UPDATE: _Parsers = {
+    "token": _token,
+    "n_rows": _count,
+    "columns": _tuple_of(_text),
+    "file": _file,
+}
+_SEGMENT: _Parsers = {
+    "token": _token,
+    "n_rows": _count,
+    "n_live": _count,
+    "first": _count,
+    "last": _count,
+    "rows": _file,
+    "vectors": _or_none(_file),
+    "id_range": _or_none(_tuple_of(partial(_count, most=(1 << 63) - 1))),
+    "ids_rise": bool,
+    "deletes": _or_none(_count),
+    "has_rows": bool,
+    "deleted": _tuple_of(_count),
+    "updates": _tuple_of(partial(_parsed, UpdateEntry, _UPDATE)),
+    "absent": _tuple_of(_text),
+}
+_FIELDS: _Parsers = {
+    "number": _count,
+    "schema": _schema,
+    "n_bits": _count,
+    "fingerprint": _text,
+    "next_row": _count,
+    "next_id": partial(_count, most=1 << 63),
+    "segments": _tuple_of(partial(_parsed, SegmentEntry, _SEGMENT)),
+    "tags": lambda tags: {_text(x): _count(n) for x, n in tags.items()},
+    "tag_times": lambda times: {
+        x: (_count(n), _count(t)) for x, (n, t) in times.items()
+    },
+    "writer_features": tuple,
+}
+
+
+def _check_manifest(manifest: Manifest) -> None:
+    """Raise ValueError where facts contradict each other."""
+    segments, tags = manifest.segments, manifest.tags
+    columns = {*manifest.schema.names}.difference(RESERVED)
+    is_right = {
+        "bits": manifest.n_bits > 0,
+        "tags": all(number <= manifest.number for number in tags.values()),
+        "rows": all(one.last < after.first for one, after in pairwise(segments)),
+        "segments": len({x.token for x in segments}) == len(segments),
+    }
+    for x in segments:
+        n_deleted, arrow_files = x.n_rows - x.n_live, [*x.arrow_files.values()]
+        n_in_file = n_deleted - len(x.deleted)
+        files = [*arrow_files, *(update.file for update in x.updates)]
+        names = {*x.absent, *(name for each in x.updates for name in each.columns)}
+        positions = [-1, *x.deleted, x.n_rows]
+        is_right |= {
+            # Each row has at least an id of 8 bytes, or its end, and a code.
+            f"rows of {x.token}": 0 < x.n_rows <= x.rows.n_bytes // 9,
+            f"row numbers of {x.token}": x.is_dense
+            or (x.has_rows and x.last - x.first >= x.n_rows),
+            f"deletes of {x.token}": n_deleted >= 0
+            and (n_in_file > 0 if x.deletes is not None else n_in_file == 0)
+            and all(one < after for one, after in pairwise(positions)),
+            f"checksums of {x.token}": len({bool(x.sums) for x in arrow_files}) == 1
+            and all(len(x.sums) in (0, -(-x.n_bytes // BLOCK)) for x in files),
+            f"columns of {x.token}": names <= columns,
+            f"updates of {x.token}": all(0 < y.n_rows <= x.n_rows for y in x.updates),
+            f"ids of {x.token}": x.id_range is None or len(x.id_range) == 2,
+        }
+    for what, is_right_here in is_right.items():
+        if not is_right_here:
+            raise ValueError(f"its facts contradict each other in the {what}")
 
 
 def newest_number(disk: Disk) -> int:
@@ -389,7 +443,7 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
-_LAST: dict[tuple[str, bytes], Manifest] = {}  # the last that were read or written
+_CACHE: dict[tuple[str, bytes], Manifest] = {}  # the last that were read or written
 
 
 def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
@@ -400,7 +454,7 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     name = manifest_name(number, kind)
     path, data = str(disk.folder / name), disk.read(name, _LONGEST)
     # Read once, as each change asks for the same few several times.
-    manifest = _LAST.get((path, data))
+    manifest = _CACHE.get((path, data))
     if manifest is None:
         manifest = Manifest.from_bytes(data, path)
         if manifest.number != number:
@@ -412,17 +466,13 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
 
 
 def _remember(path: str, data: bytes, manifest: Manifest) -> None:
-    for key in list(_LAST)[:-7]:
-        _LAST.pop(key, None)
-    _LAST[path, data] = manifest
+    for key in list(_CACHE)[:-7]:
+        _CACHE.pop(key, None)
+    _CACHE[path, data] = manifest
 
 
 def newest_manifest(disk: Disk) -> Manifest:
-    """Return the newest state.
-
-    Raises ArtefactError where there is none, or it is damaged or of another collection:
-    an older one never takes its place.
-    """
+    """Return the newest state; no older one takes the place of one that is damaged."""
     manifest = read_manifest(disk, newest_number(disk))
     check_ours(disk, manifest)
     return manifest
@@ -485,7 +535,7 @@ def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
             with contextlib.suppress(OSError):
                 disk.take(folder, segment.name(kind))
     tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
-    publish(disk, replace(manifest, tags=tags))
+    publish(disk, manifest.tagged(tags))
 
 
 def collect(
@@ -498,14 +548,10 @@ def collect(
     """Remove the files that neither the newest state, a held nor a tagged one names.
 
     Those that are `new`, for a state to come, stay. All do while one that the newest
-    state names is missing.
+    state names is missing. A file that cannot be removed stays until the next time.
 
-    The caller holds the lock of the store. A file that cannot be removed stays until
-    the next time: Windows keeps what is mapped.
-
-    Unless the name of the newest state is known to be on the disk (`is_durable`), that
-    is made sure of first: a process may have been killed before it did, and then the
-    state before must not go first.
+    The caller holds the lock of the store. Unless the name of the newest state is known
+    to be on the disk (`is_durable`), the folder is synced first.
     """
     names = disk.names()
     numbers = manifest_numbers(names)

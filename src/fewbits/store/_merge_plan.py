@@ -30,15 +30,16 @@ class Size:
     n_rows: int
     n_live: int
     n_bytes: int
+    n_updated: int = 0
 
     @property
     def live_bytes(self) -> float:
         return self.n_bytes * self.n_live / self.n_rows
 
     @property
-    def is_half_dead(self) -> bool:
-        """True where more rows are deleted than live."""
-        return 2 * self.n_live < self.n_rows
+    def is_worn(self) -> bool:
+        """True where more rows are deleted than live, or a quarter has new values."""
+        return 2 * self.n_live < self.n_rows or 4 * self.n_updated > self.n_rows
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Run:
     def weight(self) -> float:
         return max(self.n_live / ROWS, self.live_bytes / BYTES)
 
-    def joined(self, other: "Run") -> "Run":
+    def concatenated(self, other: "Run") -> "Run":
         """Return both and whatever dead segments lie between them as one."""
         live, live_bytes = (
             self.n_live + other.n_live,
@@ -79,19 +80,17 @@ def plan(sizes: list[Size], full: int) -> list[Run]:
     >>> [(run.start, run.stop) for run in plan([large, small, small], 1 << 28)]
     [(0, 1), (1, 3)]
     """
-    runs = [
-        replace(run, is_new=sizes[run.start].is_half_dead) for run in singles(sizes)
-    ]
+    runs = [replace(run, is_new=sizes[run.start].is_worn) for run in unmerged(sizes)]
     while (ends := _next_join(runs, full)) is not None:
         first, last = ends
         whole = runs[first]
         for run in runs[first + 1 : last + 1]:
-            whole = whole.joined(run)
+            whole = whole.concatenated(run)
         runs[first : last + 1] = [whole]
     return runs
 
 
-def singles(sizes: list[Size]) -> list[Run]:
+def unmerged(sizes: list[Size]) -> list[Run]:
     """Return a run for each segment in which a row lives, none of them new."""
     return [
         Run(i, i + 1, size.n_live, size.live_bytes)
@@ -100,15 +99,16 @@ def singles(sizes: list[Size]) -> list[Run]:
     ]
 
 
-def everything(sizes: list[Size], full: int) -> list[Run]:
+def compacted(sizes: list[Size], full: int) -> list[Run]:
     """Return runs as large as they may be, without deleted rows."""
     runs: list[Run] = []
-    for run in singles(sizes):
+    for run in unmerged(sizes):
         size = sizes[run.start]
         if runs and runs[-1].live_bytes + run.live_bytes <= full:
-            runs[-1] = runs[-1].joined(run)
+            runs[-1] = runs[-1].concatenated(run)
         else:
-            runs.append(replace(run, is_new=size.n_live < size.n_rows))
+            is_new = size.n_live < size.n_rows or size.n_updated > 0
+            runs.append(replace(run, is_new=is_new))
     return runs
 
 

@@ -25,38 +25,47 @@ from fewbits.store._manifest import (
     publish,
     read_manifest,
 )
+from fewbits.store._schema import ID
 from fewbits.store._segment import (
-    arrow_frame,
-    file_schema,
     has_index,
     only_batch,
     read_sums,
     remove_derived,
+    segment_schema,
+    with_frame,
     write_index,
     write_sums,
 )
-from fewbits.store._snapshot import Part
+from fewbits.store._snapshot import Segment
 from fewbits.store._sums import (
     FileSums,
     block_sums,
     facts_of,
-    mended_blocks,
-    mended_seal,
     parse_sums,
+    repair_blocks,
+    repair_seal,
 )
+from fewbits.store._updates import parsed_update
 from fewbits.store._verify import (
     Findings,
     Report,
     newest_readable,
-    outdated,
+    stale_files,
     tagged_states,
-    verified,
+    verify_store,
 )
-from fewbits.store._writer import Stored
+from fewbits.store._writer import EditedSegment
 
+_LARGEST = 1 << 62  # of ids that no checksum proves
 _MOST = 1000  # ids of a segment that are reported
 _FEW = 10  # of these, ids that are printed
-_OF_SEGMENTS = ("seg-", "vec-", "sum-", "del-")  # files that cannot be made again
+_OF_SEGMENTS = (
+    "seg-",
+    "vec-",
+    "sum-",
+    "del-",
+    "upd-",
+)  # files that cannot be made again
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,6 +89,11 @@ class RepairReport:
         The ids of these, likewise.
     n_undeleted : int
         Deleted rows that are there again, as the file that marked them was damaged.
+    damaged_values : tuple of str
+        A line for each file of changed values that is still damaged.
+    reverted_values : tuple of str
+        A line for each of them that `drop_rows` has dropped: what was there before the
+        change is there again.
     n_commits_lost : int
         Commits after the state to which it had to go back.
     damaged_tags : tuple of str
@@ -98,6 +112,8 @@ class RepairReport:
     n_damaged: int = 0
     damaged_ids: tuple[int | str, ...] = ()
     n_undeleted: int = 0
+    damaged_values: tuple[str, ...] = ()
+    reverted_values: tuple[str, ...] = ()
     n_commits_lost: int = 0
     damaged_tags: tuple[str, ...] = ()
     rebuilt: tuple[str, ...] = ()
@@ -110,7 +126,8 @@ class RepairReport:
     def is_complete(self) -> bool:
         """True where nothing was lost and nothing is damaged."""
         lost = self.n_lost or self.n_undeleted or self.n_commits_lost
-        return not (lost or self.n_damaged or self.damaged_tags)
+        values = self.reverted_values or self.damaged_values
+        return not (lost or values or self.n_damaged or self.damaged_tags)
 
     def __str__(self) -> str:
         rebuilt = [f"{path}: rebuilt" for path in self.rebuilt]
@@ -136,6 +153,16 @@ class RepairReport:
             lines.append(
                 f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
             )
+        if self.damaged_values:
+            lines.append(
+                "changed values that cannot be read: put back their files from a "
+                "backup, or go back to the values before by 'fewbits verify --repair "
+                "--drop-rows'"
+            )
+            lines += self.damaged_values
+        if self.reverted_values:
+            lines.append("the values before a change are there again: update them anew")
+            lines += self.reverted_values
         if self.damaged_tags:
             lines.append(
                 f"versions that are still damaged: {', '.join(self.damaged_tags)}; put "
@@ -149,7 +176,7 @@ def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
     return ", ".join(map(str, ids[:_FEW])) + (", ..." if n_ids > _FEW else "")
 
 
-def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
+def repair_store(disk: Disk, drop_rows: bool) -> RepairReport:
     """Publish a state of all that is intact. The caller holds the store's lock.
 
     Files that are only to be rebuilt are, and no others are written then.
@@ -157,29 +184,34 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
     _check_changeable(disk)
     manifest, findings, top = newest_readable(disk)
     manifests = {Path(damage.file).name for damage in findings.damages}
-    report = verified(disk, manifest, findings)
+    report = verify_store(disk, manifest, findings)
     report.check_all_read(disk.folder)
     if manifest is not None and report.is_intact:
-        rebuilt = _rebuilt(disk, manifest)
+        rebuilt = _rebuild(disk, manifest)
         return RepairReport(report, top, manifest.n_live, rebuilt=rebuilt)
     older = top if manifest is not None else _older_number(disk, drop_rows)
     base = replace(manifest or read_manifest(disk, older), number=top)
     if manifest is None:
         base = replace(base, next_id=_next_id(disk, base))
-    put_back = _with_tagged(disk, base)
+    put_back = _restore_tagged(disk, base)
     n_mended = 0
     damaged: list[SegmentEntry] = []
     segments: list[SegmentEntry] = []
     undeleted: dict[str, SegmentEntry] = {}  # as they were, by their tokens of now
+    values: list[str] = []  # of changed ones that are damaged
 
     for entry in base.segments:
         try:
-            mended, n_bits, is_undeleted = _mended(disk, base, entry)
+            mended, n_bits, is_undeleted = _repair_segment(disk, base, entry)
         except (ArtefactError, FileNotFoundError):
             damaged.append(entry)
             segments += [] if drop_rows else [entry]
             continue
-        n_mended += n_bits
+        mended, n_of_updates, lines = _repair_updates(
+            disk, base, entry, mended, reverts=drop_rows
+        )
+        values += lines
+        n_mended += n_bits + n_of_updates
         segments.append(mended)
         if is_undeleted:
             undeleted[mended.token] = entry
@@ -200,7 +232,7 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
         publish(disk, state)
     else:
         state = base
-    rebuilt = _rebuilt(disk, state)
+    rebuilt = _rebuild(disk, state)
     notes = []
     if n_mended:
         bits = "flipped bit was" if n_mended == 1 else "flipped bits were"
@@ -229,6 +261,8 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
             for entry in state.segments
             if entry.token in undeleted
         ),
+        damaged_values=() if drop_rows else tuple(values),
+        reverted_values=tuple(values) if drop_rows else (),
         n_commits_lost=top - older,
         damaged_tags=_damaged_tags(disk, state),
         rebuilt=(*put_back, *rebuilt),
@@ -248,19 +282,29 @@ def _check_changeable(disk: Disk) -> None:
 def _next_id(disk: Disk, base: Manifest) -> int:
     """Return the next id after those of a state, and of commits after it that are lost.
 
-    No id is given twice: the files of sums say which ids their segments have.
+    No id is given twice: the files of sums say which ids their segments have, and small
+    ones have none, so that their ids are read.
     """
-    largest = base.next_id - 1
-    for name in disk.names():
-        if is_own(name) and name.startswith("sum-"):
-            with contextlib.suppress(ArtefactError, OSError, LookupError, ValueError):
-                seal = mended_seal(disk.read(name))
+    import pyarrow as pa
+
+    largest, names = base.next_id - 1, {*disk.names()}
+    for name in names:
+        sums = f"{name.replace('seg-', 'sum-').removesuffix('.arrow')}.bin"
+        if not (is_own(name) and name.startswith("seg-")):
+            continue
+        with contextlib.suppress(ArtefactError, OSError, LookupError, ValueError):
+            if sums in names:
+                seal = repair_seal(disk.read(sums))
                 ids = None if seal is None else facts_of(seal)["id_range"]
                 largest = max(largest, -1 if ids is None else int(ids[1]))
+            elif base.schema.field(ID).type == "int64":
+                batch = pa.ipc.open_file(disk.read(name)).get_batch(0)
+                ids = batch.column(ID).to_numpy()
+                largest = max(largest, int(ids[ids < _LARGEST].max()))
     return largest + 1
 
 
-def _with_tagged(disk: Disk, state: Manifest) -> tuple[str, ...]:
+def _restore_tagged(disk: Disk, state: Manifest) -> tuple[str, ...]:
     """Put back the manifests of versions with names from their copies."""
     put_back = []
     for number in sorted({*state.tags.values()} - {state.number}):
@@ -287,7 +331,7 @@ def _damaged_tags(disk: Disk, state: Manifest) -> tuple[str, ...]:
         if number != state.number:
             findings = Findings()
             one = replace(state, segments=(), tags={name: number})
-            report = verified(disk, one, findings)
+            report = verify_store(disk, one, findings)
             damaged += [] if report.is_intact else [name]
     return tuple(damaged)
 
@@ -321,7 +365,7 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
     )
 
 
-def _mended(
+def _repair_segment(
     disk: Disk, base: Manifest, entry: SegmentEntry
 ) -> tuple[SegmentEntry, int, bool]:
     """Return a segment, under a new token where its files are damaged.
@@ -333,32 +377,33 @@ def _mended(
     try:
         sums, is_whole = read_sums(disk, entry), True
     except ArtefactError:
-        sums, is_whole = _mended_sums(disk, entry), False
+        sums, is_whole = _repair_sums(disk, entry), False
     contents = {}
     for kind, file in entry.arrow_files.items():
         path = disk.folder / entry.name(kind)
         data = disk.read(path.name)
-        content = mended_blocks(data, file, sums.get(kind))
+        content = repair_blocks(data, file, sums.get(kind))
         if content is None:
             raise ArtefactError(f"{path} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
-        schema = file_schema(base, kind, has_rows=entry.has_rows)
+        schema = segment_schema(base, entry, kind)
         only_batch(content, schema, entry.n_rows, str(path))
         if content is not data:
             is_whole = False
-            before = block_sums(data[: file.n_bytes])
-            n_mended += int(np.count_nonzero(before != block_sums(content)))
+            n_mended += _n_flips(data, content)
         contents[kind] = content
 
-    mended = replace(entry, n_live=entry.n_rows, deletes=None)
+    n_deleted = len(entry.deleted)
+    mended = replace(entry, n_live=entry.n_rows - n_deleted, deletes=None)
     if not is_whole:
         mended = replace(mended, token=new_token())
         files = []
         for kind, content in contents.items():
             write_file(disk, mended.name(kind), content)
-            frame = arrow_frame(content)
-            files.append(FileSums(block_sums(content), *frame, len(content)))
-        write_sums(disk, mended, files, base.number + 1)
+            sums_now = FileSums(block_sums(content), len(content))
+            files.append(with_frame(sums_now, content))
+        if mended.has_sums:
+            write_sums(disk, mended, files, base.number + 1)
 
     is_flipped = False
     try:
@@ -376,10 +421,53 @@ def _mended(
     return mended, n_mended + is_flipped, False
 
 
-def _mended_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
+def _n_flips(data: Any, content: Any) -> int:
+    """Return how many blocks were mended."""
+    before = block_sums(data[: len(content)])
+    return int(np.count_nonzero(before != block_sums(content)))
+
+
+def _repair_updates(
+    disk: Disk,
+    base: Manifest,
+    entry: SegmentEntry,
+    mended: SegmentEntry,
+    *,
+    reverts: bool,
+) -> tuple[SegmentEntry, int, list[str]]:
+    """Return a mended segment with its changed values, and a line for those damaged.
+
+    These stay as they are, unless it reverts to what was before.
+    """
+    updates, n_mended, lines = [], 0, []
+    for update in entry.updates:
+        path, file = disk.folder / entry.update_name(update), update.file
+        data, content = b"", None
+        with contextlib.suppress(ArtefactError, FileNotFoundError):
+            data = disk.read(path.name)
+            sums = FileSums(np.array(file.sums, np.uint32), file.n_bytes)
+            content = repair_blocks(data, file, sums if file.sums else None)
+            if content is not None:
+                parsed_update(content, base.schema, entry, update, str(path))
+        if content is None:
+            names = ", ".join(update.columns)
+            lines.append(f"{path}: {names} of {update.n_rows:,} rows")
+            if reverts:
+                continue
+            content = data
+        elif content is not data:
+            n_mended += _n_flips(data, content)
+        if content is not data or mended.token != entry.token:
+            update = replace(update, token=new_token())
+            write_file(disk, mended.update_name(update), content)
+        updates.append(update)
+    return replace(mended, updates=tuple(updates)), n_mended, lines
+
+
+def _repair_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
     """Return the sums of a segment after a bit is put back, none if more is damaged."""
     with contextlib.suppress(ArtefactError, FileNotFoundError):
-        seal = mended_seal(disk.read(entry.name("sum")))
+        seal = repair_seal(disk.read(entry.name("sum")))
         sums = [] if seal is None else parse_sums(seal, "")
         return dict(zip(entry.arrow_files, sums, strict=False))  # it may be of others
     return {}
@@ -387,34 +475,36 @@ def _mended_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
 
 def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
     """Return a segment without the rows whose ids are there again in a later one."""
-    source = Stored(Part(disk, state, state.segments[at]))
+    source = EditedSegment(Segment(disk, state, state.segments[at]))
     for later in state.segments[at + 1 :]:
-        source.delete(_living_ids(Part(disk, state, later)))
+        source.delete(_living_ids(Segment(disk, state, later)))
     if not source.deletes.n_deleted:
-        return source.part.entry
-    return write_deletes(disk, source.part.entry, state.number, source.deletes)
+        return source.segment.entry
+    return write_deletes(disk, source.segment.entry, state.number, source.deletes)
 
 
-def _living_ids(part: Part) -> Any:
+def _living_ids(segment: Segment) -> Any:
     import pyarrow as pa
 
-    return part.ids.take(pa.array(part.live_positions()))
+    return segment.ids.take(pa.array(segment.live_positions()))
 
 
 def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:
     """Return the first ids of a damaged segment, none where they cannot be read."""
     with contextlib.suppress(ArtefactError):
-        ids: list[int | str] = _living_ids(Part(disk, state, entry))[:_MOST].to_pylist()
+        ids: list[int | str] = _living_ids(Segment(disk, state, entry))[
+            :_MOST
+        ].to_pylist()
         return ids
     return []
 
 
-def _rebuilt(disk: Disk, state: Manifest) -> tuple[str, ...]:
+def _rebuild(disk: Disk, state: Manifest) -> tuple[str, ...]:
     """Make again what can be made from others, and return its paths.
 
     Search makes its own files; they are removed where they are of no use.
     """
-    names = outdated(disk, state)
+    names = stale_files(disk, state)
     with contextlib.suppress(OSError):
         if (copy := manifest_name(state.number, "copy")) in names:
             disk.remove(copy)
@@ -428,7 +518,7 @@ def _rebuilt(disk: Disk, state: Manifest) -> tuple[str, ...]:
             if index in names:
                 disk.remove(index)
             if has_index(entry) and index not in disk.names():
-                write_index(disk, entry, Part(disk, state, entry).ids)
+                write_index(disk, entry, Segment(disk, state, entry).ids)
     return tuple(str(disk.folder / name) for name in names)
 
 

@@ -11,7 +11,7 @@ from fewbits.errors import ArgumentError
 ROW, ID, CODE, CORRECTION = "_row", "_id", "_code", "_correction"
 VECTOR, BLOCKS = "_vector", "_blocks"
 RESERVED = (ROW, ID, CODE, CORRECTION, VECTOR, BLOCKS)
-OF_VECTORS = (VECTOR, BLOCKS)
+VECTOR_COLUMNS = (VECTOR, BLOCKS)
 
 
 def check_columns(table: Any, schema: Any) -> None:

@@ -1,14 +1,15 @@
 """Segments: rows that were written at once, in Arrow files of one record batch.
 
-A segment has a file of rows, perhaps one of vectors, and one of their sums. Beside it
-may lie files that can be made again: an index of its ids, and what search derives from
-its codes.
+A segment has a file of rows, perhaps one of vectors, and one of their sums, unless it
+is so small that these stand in the manifest. Beside it may lie files that can be made
+again: an index of its ids, and what search derives from its codes.
 """
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from fewbits.errors import ArtefactError, one_line
 from fewbits.store._disk import Disk, read_at, write_file
 from fewbits.store._ids import IdIndex, keys_of
 from fewbits.store._manifest import (
+    BLOCK,
     REPAIR,
     Manifest,
     SegmentEntry,
@@ -26,15 +28,14 @@ from fewbits.store._manifest import (
     new_token,
     plain_entry,
 )
-from fewbits.store._schema import ID, OF_VECTORS, ROW
+from fewbits.store._schema import ID, ROW, VECTOR_COLUMNS
 from fewbits.store._sums import (
-    BLOCK,
     CheckedBytes,
     FileSums,
     SummedFile,
     is_sealed,
     parse_sums,
-    sealed,
+    seal,
     sums_bytes,
     sums_of,
 )
@@ -43,6 +44,8 @@ from fewbits.store._sums import (
 FEW_ROWS = 1 << 12
 #: Bytes of a column that is checked as a whole when some of it is read.
 _SMALL = 1 << 22
+#: Blocks of a file whose sums stand in the manifest.
+INLINE = 1
 _FEW = 32  # rows that are taken without Arrow's functions
 _DERIVED = b"fewbits der 1\n\0\0"
 
@@ -64,7 +67,7 @@ class ArrowFile(CheckedBytes):
         import pyarrow as pa
 
         super().__init__(data, sums.sums, path)
-        start, stop = sums.body
+        start, stop = sums.body if sums.head else (len(data), len(data))
         self.check(0, start)
         self.check(stop, sums.n_bytes)
         buffer = pa.py_buffer(data)
@@ -88,7 +91,7 @@ class ArrowFile(CheckedBytes):
                     self.check(start, start + buffer.size)
             kind = column.type
             if not (types.is_primitive(kind) or types.is_fixed_size_binary(kind)):
-                self._check_inside(column)
+                check_inside(column, self.path)
             self._whole[name] = column
         return column
 
@@ -166,7 +169,7 @@ class ArrowFile(CheckedBytes):
         else:
             some = batch.take(pa.array(positions))
         for name in partly:
-            self._check_inside(some.column(name))
+            check_inside(some.column(name), self.path)
         return some
 
     def check_spans(self, starts: IdArray, sizes: Any) -> None:
@@ -211,22 +214,16 @@ class ArrowFile(CheckedBytes):
             check(values[0], rows * size, size)
         return True
 
-    def _check_inside(self, column: Any) -> None:
-        """Raise where a value points outside, as with forged sums."""
-        import pyarrow as pa
-
-        try:
-            column.validate(full=True)
-        except pa.ArrowException as error:
-            raise ArtefactError(f"{self.path} is damaged: {one_line(error)}") from error
-
 
 @dataclass(eq=False)
-class OpenFiles:
+class SegmentFiles:
     """What was read of a segment so far; all states with the segment share it."""
 
     sums: dict[str, FileSums] | None = None  # by the kinds of files, "seg" and "vec"
     arrow: dict[str, ArrowFile] = field(default_factory=dict)
+    updates: "WeakValueDictionary[str, Any]" = field(
+        default_factory=WeakValueDictionary
+    )
     row_numbers: IdArray | None = None
     ids: IdIndex | None = None
 
@@ -248,7 +245,7 @@ def open_file(
             f"{path} is damaged: {len(data):,} bytes long instead of "
             f"{sums.n_bytes:,}; {REPAIR}"
         )
-    schema = file_schema(manifest, kind, has_rows=entry.has_rows)
+    schema = segment_schema(manifest, entry, kind)
     return ArrowFile(data, sums, schema, entry.n_rows, str(path))
 
 
@@ -257,22 +254,38 @@ def read_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
 
     Raises ArtefactError where they are damaged, or of other files.
     """
+    if not entry.has_sums:
+        return {
+            kind: FileSums(np.array(file.sums, np.uint32), file.n_bytes)
+            for kind, file in entry.arrow_files.items()
+        }
     path = disk.folder / entry.name("sum")
     try:
         sums = parse_sums(disk.read(path.name), str(path))
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
-    if [file.entry for file in sums] != [*entry.arrow_files.values()]:
+    if [file.entry() for file in sums] != [*entry.arrow_files.values()]:
         raise ArtefactError(f"{path} is damaged: it belongs to other files; {REPAIR}")
     return dict(zip(entry.arrow_files, sums, strict=True))
 
 
-def file_schema(manifest: Manifest, kind: str, *, has_rows: bool) -> Any:
+def segment_schema(manifest: Manifest, entry: SegmentEntry, kind: str) -> Any:
     """Return the schema of a segment's file of rows or of vectors."""
+    return file_schema(manifest, kind, has_rows=entry.has_rows, absent=entry.absent)
+
+
+def file_schema(
+    manifest: Manifest, kind: str, *, has_rows: bool, absent: Sequence[str] = ()
+) -> Any:
+    """Return the schema of a file of rows or of vectors."""
     import pyarrow as pa
 
     schema, of_vectors = manifest.schema, kind == "vec"
-    fields = [field for field in schema if (field.name in OF_VECTORS) == of_vectors]
+    fields = [
+        field
+        for field in schema
+        if (field.name in VECTOR_COLUMNS) == of_vectors and field.name not in absent
+    ]
     if has_rows and not of_vectors:
         fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
     notes = {
@@ -306,6 +319,16 @@ def only_batch(
     return batch
 
 
+def check_inside(values: Any, path: str) -> None:
+    """Raise where a value of an array or batch points outside, as with forged sums."""
+    import pyarrow as pa
+
+    try:
+        values.validate(full=True)
+    except pa.ArrowException as error:
+        raise ArtefactError(f"{path} is damaged: {one_line(error)}") from error
+
+
 def bytes_of_offset(kind: Any) -> int:
     """Return the bytes of an offset of texts, 0 for other types."""
     from pyarrow import types
@@ -317,7 +340,7 @@ def bytes_of_offset(kind: Any) -> int:
 
 def write_segment(
     disk: Disk, manifest: Manifest, table: Any
-) -> tuple[SegmentEntry, OpenFiles]:
+) -> tuple[SegmentEntry, SegmentFiles]:
     """Write and sync everything of a new segment but the names.
 
     The table has rows (`_row`), ids and all columns of the schema of the state
@@ -327,10 +350,12 @@ def write_segment(
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
     schema = file_schema(manifest, "seg", has_rows=has_rows)
-    rows = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
+    rows = write_arrow(disk, f"seg-{token}.arrow", table, schema)
     schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
     if schema.names:
-        vectors = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
+        vectors = write_arrow(disk, f"vec-{token}.arrow", table, schema)
+    files = [rows] if vectors is None else [rows, vectors]
+    inline = all(len(file.sums) <= INLINE for file in files)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -343,20 +368,24 @@ def write_segment(
         n_live=len(table),
         first=first,
         last=last,
-        rows=rows.entry,
-        vectors=None if vectors is None else vectors.entry,
+        rows=rows.entry(inline=inline),
+        vectors=None if vectors is None else vectors.entry(inline=inline),
         id_range=id_range,
         ids_rise=rises,
         has_rows=has_rows,
     )
     if has_index(entry):
         write_index(disk, entry, ids)
-    files = [rows] if vectors is None else [rows, vectors]
-    write_sums(disk, entry, files, manifest.number + 1)
-    return entry, OpenFiles(dict(zip(entry.arrow_files, files, strict=True)))
+    if not inline:
+        files = [
+            with_frame(file, disk.map(entry.name(kind)))
+            for kind, file in zip(entry.arrow_files, files, strict=True)
+        ]
+        write_sums(disk, entry, files, manifest.number + 1)
+    return entry, SegmentFiles(dict(zip(entry.arrow_files, files, strict=True)))
 
 
-def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
+def write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
     """Write and sync columns of a table as a file of one batch; return its sums."""
     import pyarrow as pa
 
@@ -373,11 +402,11 @@ def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
         file.sync()
     finally:
         file.close()
-    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
+    return FileSums(sums, n_bytes)
 
 
-def arrow_frame(data: Any) -> tuple[bytes, bytes]:
-    """Return what stands before the first and behind the last value of a file."""
+def with_frame(sums: FileSums, data: Any) -> FileSums:
+    """Add what stands before the first and behind the last value of a file."""
     import pyarrow as pa
 
     buffer = pa.py_buffer(data)
@@ -390,7 +419,7 @@ def arrow_frame(data: Any) -> tuple[bytes, bytes]:
     ]
     start = min((at for at, _ in spans), default=len(data))
     stop = max((at + size for at, size in spans), default=start)
-    return bytes(buffer[:start]), bytes(buffer[stop:])
+    return replace(sums, head=bytes(buffer[:start]), tail=bytes(buffer[stop:]))
 
 
 def write_sums(
@@ -440,7 +469,7 @@ def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> Non
             for piece in pieces:
                 summed.write(piece)
             n_bytes, sums = summed.finish()
-            file.write(sealed(sums.astype("<u4").tobytes() + _seal(entry, n_bytes)))
+            file.write(seal(sums.astype("<u4").tobytes() + _seal(entry, n_bytes)))
         finally:
             file.close()  # not synced: it can be made again
         disk.publish(draft, entry.name("mih"))

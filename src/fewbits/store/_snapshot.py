@@ -1,8 +1,9 @@
 """One state of a collection, which no writer takes away while it is held."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -22,19 +23,25 @@ from fewbits.store._schema import (
     CODE,
     CORRECTION,
     ID,
-    OF_VECTORS,
     RESERVED,
     ROW,
     VECTOR,
+    VECTOR_COLUMNS,
 )
 from fewbits.store._segment import (
     ArrowFile,
-    OpenFiles,
+    SegmentFiles,
     has_index,
     open_file,
     read_derived,
     read_index,
     read_sums,
+)
+from fewbits.store._updates import (
+    Update,
+    read_update,
+    updated_column,
+    with_updates,
 )
 
 _MANY = 64  # rows for each that is asked for: where there are fewer, all are read
@@ -51,10 +58,10 @@ class Int8Parts(NamedTuple):
 
 
 #: Segments that are open, by their tokens, which name the same files for ever.
-Opened: TypeAlias = WeakValueDictionary[str, OpenFiles]
+FileCache: TypeAlias = WeakValueDictionary[str, SegmentFiles]
 
 
-class Part:
+class Segment:
     """The rows of one segment, as they are in one state of the collection.
 
     Files are opened when something in them is asked for, and checked before. A position
@@ -73,14 +80,18 @@ class Part:
         disk: Disk,
         manifest: Manifest,
         entry: SegmentEntry,
-        files: OpenFiles | None = None,
+        files: SegmentFiles | None = None,
+        edits: Mapping[str, Sequence[Update]] = MappingProxyType({}),
     ) -> None:
         self._disk, self._manifest, self.entry = disk, manifest, entry
+        self.schema = manifest.schema
         self.n_rows, self.n_live = entry.n_rows, entry.n_live
-        self.files = files or OpenFiles()
+        self.files, self._edits = files or SegmentFiles(), edits
+        self._columns: dict[str, Any] = {}  # after updates
+        self._read_updates: dict[str, Update] = {}
 
     def __repr__(self) -> str:
-        return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
+        return f"Segment({self.n_rows:,} rows, {self.n_live:,} live)"
 
     def _file(self, kind: str) -> ArrowFile:
         """Return the file of rows, ``"seg"``, or of vectors, ``"vec"``, open."""
@@ -103,7 +114,7 @@ class Part:
     @cached_property
     def live(self) -> NDArray[np.bool_] | None:
         """Mask of the rows that are not deleted, or None when all are there."""
-        return None if self.entry.deletes is None else self.deletes.live
+        return self.deletes.live if self.entry.has_deletes else None
 
     def live_positions(self) -> IdArray:
         """Return the positions of the rows that are not deleted."""
@@ -121,7 +132,7 @@ class Part:
     @cached_property
     def corrections(self) -> CodeArray | None:
         """Corrections (n_rows, 2), a read-only view; None where none are kept."""
-        if CORRECTION not in self._manifest.schema.names:
+        if CORRECTION not in self.schema.names:
             return None
         return self._bytes_of(CORRECTION)
 
@@ -144,16 +155,10 @@ class Part:
         return np.fromiter(texts, object, len(texts))
 
     def table(self, names: list[str] | None = None) -> Any:
-        """Return the user's columns, or some of them, as a mapped Arrow table.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column.
-        """
+        """Return the user's columns, or some of them, as a mapped Arrow table."""
         import pyarrow as pa
 
-        schema = self._manifest.schema
+        schema = self.schema
         columns = [name for name in schema.names if name not in RESERVED]
         names = columns if names is None else names
         if unknown := [name for name in names if name not in columns]:
@@ -161,35 +166,73 @@ class Part:
         if not names:
             # The length of a table without columns is lost unless it comes from one.
             return pa.table({ID: self._file("seg").batch.column(ID)}).select([])
-        arrays = [self._file("seg").column(name) for name in names]
+        arrays = [self._column(name) for name in names]
         return pa.table(arrays, schema=pa.schema([schema.field(n) for n in names]))
 
     def take(self, names: Sequence[str], positions: IdArray) -> Any:
-        """Return some rows of some columns, which may repeat, as an Arrow table.
+        """Return rows, which may repeat, of the user's columns or ``_id``, as a table.
 
         Of most types, only the blocks in which these rows lie are read and checked.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The user's columns, or ``_id``.
-        positions : ndarray of int64
         """
         import pyarrow as pa
 
         if not names:
             return pa.table({ID: pa.array(positions)}).select([])
-        return pa.Table.from_batches([self._file("seg").take(names, positions)])
+        absent = self.entry.absent
+        batch = self._file("seg").take([x for x in names if x not in absent], positions)
+        if not (absent or self.entry.updates or self._edits):
+            return pa.Table.from_batches([batch])
+        places, columns = positions.astype(np.uint32), []
+        fields = [self.schema.field(name) for name in names]
+        for name, kind in ((field.name, field.type) for field in fields):
+            is_absent = name in absent
+            values = pa.nulls(len(places), kind) if is_absent else batch.column(name)
+            columns.append(with_updates(values, places, name, self._updates(name)))
+        return pa.table(columns, schema=pa.schema(fields))
 
     def whole(self) -> Any:
         """Return all columns, rows (`_row`) and vectors included."""
         import pyarrow as pa
 
-        columns = {ROW: pa.array(self.row_numbers)}
-        for name in self._manifest.schema.names:
-            kind = "vec" if name in OF_VECTORS else "seg"
-            columns[name] = self._file(kind).column(name)
-        return pa.table(columns)
+        columns = {name: self._column(name) for name in self.schema.names}
+        return pa.table({ROW: pa.array(self.row_numbers), **columns})
+
+    def _column(self, name: str) -> Any:
+        """Return a column, as it is after updates, after checking all of it."""
+        import pyarrow as pa
+
+        column = self._columns.get(name)
+        if column is None:
+            if name in self.entry.absent:
+                column = pa.nulls(self.n_rows, self.schema.field(name).type)
+            else:
+                kind = "vec" if name in VECTOR_COLUMNS else "seg"
+                column = self._file(kind).column(name)
+            if updates := self._updates(name):
+                column = updated_column(column, name, updates)
+            self._columns[name] = column
+        return column
+
+    def _updates(self, name: str) -> list[Update]:
+        """Return what has changed in a column since the segment was written."""
+        entries = self.entry.updates
+        places = [i for i, each in enumerate(entries) if name in each.columns]
+        return [*map(self.update, places), *self._edits.get(name, ())]
+
+    def update(self, place: int) -> Update:
+        """Return one of the updates that are in files."""
+        entry = self.entry.updates[place]
+        if entry.token not in self._read_updates:
+            update = self.files.updates.get(entry.token)
+            if update is None:
+                update = read_update(self._disk, self.schema, self.entry, entry)
+                self.files.updates[entry.token] = update
+            self._read_updates[entry.token] = update
+        return self._read_updates[entry.token]
+
+    def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> "Segment":
+        """Return these rows after updates of columns that are in no file yet."""
+        return Segment(self._disk, self._manifest, self.entry, self.files, edits)
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -201,24 +244,18 @@ class Part:
             return None
         file = self._file("vec")
         _, values = file.matrix(VECTOR)
-        if BLOCKS not in self._manifest.schema.names:
+        if BLOCKS not in self.schema.names:
             return values
         _, blocks = file.matrix(BLOCKS)
         return Int8Parts(values, blocks.reshape(self.n_rows, -1, 2))
 
     def check_vectors(self, positions: Any = None) -> None:
-        """Check the blocks in which the vectors at some positions lie, None for all.
-
-        Raises
-        ------
-        ArtefactError
-            When one differs from what was written.
-        """
+        """Check the blocks in which the vectors at some positions lie, None for all."""
         if self.entry.vectors is None:
             return
         file = self._file("vec")
         for name in (VECTOR, BLOCKS):
-            if name not in self._manifest.schema.names:
+            if name not in self.schema.names:
                 continue
             if positions is None:
                 file.column(name)
@@ -240,7 +277,7 @@ class Part:
 
     @property
     def row_numbers(self) -> IdArray:
-        """Permanent numbers of the rows, rising within and between parts."""
+        """Permanent numbers of the rows, rising within and between segments."""
         if self.files.row_numbers is None:
             if not self.entry.has_rows:
                 numbers = np.arange(self.entry.first, self.entry.last + 1)
@@ -263,7 +300,7 @@ class Part:
         return self._file("seg").numbers(ROW, positions)
 
     def positions_of(self, rows: IdArray) -> IdArray:
-        """Return the positions of rows of this part by their permanent numbers."""
+        """Return the positions of rows of this segment by their permanent numbers."""
         if self.entry.is_dense:
             return rows - self.entry.first
         if self.files.row_numbers is None and len(rows) * _MANY < self.n_rows:
@@ -273,16 +310,10 @@ class Part:
     # Rows by their ids.
 
     def find(self, ids: Any) -> IdArray:
-        """Return the positions of ids, -1 where they are not or are deleted.
-
-        Parameters
-        ----------
-        ids : pyarrow.Array
-            Of the type of `ids`.
-        """
+        """Return the positions of ids, -1 where they are not or are deleted."""
         positions = self.look_up(ids)
         hits = np.flatnonzero(positions >= 0)
-        if len(hits) and self.entry.deletes is not None:
+        if len(hits) and self.entry.has_deletes:
             positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
@@ -344,10 +375,12 @@ class Part:
         return None
 
 
-def parts_of(disk: Disk, manifest: Manifest, opened: Opened) -> tuple[Part, ...]:
-    """Return the parts of a state, over files that are open already where they are."""
+def segments_of(
+    disk: Disk, manifest: Manifest, cache: FileCache
+) -> tuple[Segment, ...]:
+    """Return the segments of a state, over files that are open where they are."""
     return tuple(
-        Part(disk, manifest, entry, opened.setdefault(entry.token, OpenFiles()))
+        Segment(disk, manifest, entry, cache.setdefault(entry.token, SegmentFiles()))
         for entry in manifest.segments
     )
 
@@ -368,14 +401,14 @@ class Snapshot:
     """
 
     def __init__(
-        self, disk: Disk, manifest: Manifest, lock: FileLock | None, opened: Opened
+        self, disk: Disk, manifest: Manifest, lock: FileLock | None, cache: FileCache
     ) -> None:
         self.manifest = manifest
         self.number, self.n_live = manifest.number, manifest.n_live
         self.schema, self.n_bits = manifest.schema, manifest.n_bits
         self.fingerprint = manifest.fingerprint
         self._lock = lock  # keeps the files from being removed; None for a writer
-        self.parts = parts_of(disk, manifest, opened)
+        self.segments = segments_of(disk, manifest, cache)
 
     def __enter__(self) -> Self:
         return self

@@ -36,9 +36,9 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._memory import MemoryDisk
-from fewbits.store._repair import RepairReport, repaired
-from fewbits.store._snapshot import Opened, Snapshot
-from fewbits.store._verify import Report, newest_readable, verified
+from fewbits.store._repair import RepairReport, repair_store
+from fewbits.store._snapshot import FileCache, Snapshot
+from fewbits.store._verify import Report, newest_readable, verify_store
 from fewbits.store._writer import FULL, Writer
 
 _PAUSE = 0.02  # seconds between two attempts to lock
@@ -55,7 +55,7 @@ class Store:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._opened: Opened = WeakValueDictionary()
+        self._cache: FileCache = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"Store({str(self._disk.folder)!r})"
@@ -90,11 +90,6 @@ class Store:
             Of the first, empty state; those of others follow.
         next_id : int, default=0
             The first id that is given to a row without one.
-
-        Raises
-        ------
-        ArtefactError
-            When the folder holds a collection already.
 
         Examples
         --------
@@ -134,16 +129,8 @@ class Store:
     def open(cls, folder: str | Path, *, damaged: bool = False) -> Self:
         """Open a collection: reads its newest manifest, locks and writes nothing.
 
-        Parameters
-        ----------
-        folder : str or Path
-        damaged : bool, default=False
-            True reads nothing, so that `verify` and `repair` find whatever is there.
-
-        Raises
-        ------
-        ArtefactError
-            When there is none, or its manifest is damaged.
+        One that may be `damaged` is not read, so that `verify` and `repair` find
+        whatever is there.
         """
         store = cls(Disk(Path(folder)))
         if not damaged:
@@ -182,24 +169,21 @@ class Store:
         """Return the names of states that stay, with their numbers."""
         return dict(newest_manifest(self._disk).tags)
 
+    def tag_times(self) -> dict[str, datetime]:
+        """Return when states got their names, as far as this is known."""
+        times = newest_manifest(self._disk).tag_times
+        return {
+            name: datetime.fromtimestamp(at, UTC) for name, (_, at) in times.items()
+        }
+
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""
         return newest_number(self._disk)
 
     def snapshot(self, number: int | None = None) -> Snapshot:
-        """Return one state and hold it, so that no writer takes its files away.
+        """Return one state, or the newest, which no writer takes away while it is held.
 
-        Parameters
-        ----------
-        number : int, default=None
-            Of its manifest; None for the newest.
-
-        Raises
-        ------
-        ArtefactError
-            When the newest manifest is damaged.
-        ArgumentError
-            When there is no such state any more.
+        Raises ArgumentError where there is no such state any more.
         """
         while True:
             newest = newest_number(self._disk)
@@ -215,7 +199,7 @@ class Store:
                     check_ours(self._disk, manifest)
                 # What the newest state lacks is damage, which is found when it is read.
                 if is_newest or manifest.names() <= {*self._disk.names()}:
-                    return Snapshot(self._disk, manifest, lock, self._opened)
+                    return Snapshot(self._disk, manifest, lock, self._cache)
                 lock.release()  # its files are gone already
             if target != newest:
                 raise ArgumentError(
@@ -236,46 +220,34 @@ class Store:
         Parameters
         ----------
         timeout : float or None, default=60.0
-            Seconds to wait while another process writes; None waits without end.
-            After a second, a line of the log, which is written to standard error unless
-            `logging` is told otherwise, says which.
+            Seconds to wait while another process writes, before LockedError; None waits
+            without end. After a second, a line of the log says which process it is.
         segment_bytes : int, default=2**28
             Bytes of rows that are gathered in memory, and of the largest segment.
         name : Path, default=None
             What messages about the lock call the store; None for its folder.
         check : callable, default=None
             Called once the lock is held, before anything is removed; it may raise.
-
-        Raises
-        ------
-        LockedError
-            When another process still writes; it says which.
         """
         check_count(segment_bytes, "segment_bytes")
         with self._locked(inf if timeout is None else timeout, name) as lock:
             if check is not None:
                 check()
-            writer = Writer(self._disk, lock, segment_bytes, self._opened)
+            writer = Writer(self._disk, lock, segment_bytes, self._cache)
             try:
                 yield writer
             finally:
                 writer.close()
 
     def verify(self) -> Report:
-        """Compare every byte with its checksum, and name each damaged block.
-
-        Returns
-        -------
-        Report
-            Of the newest state that can be read.
-        """
+        """Compare every byte of the newest state that can be read with its checksum."""
         manifest, findings, _ = newest_readable(self._disk)
         try:
             snapshot = self.snapshot()
         except (ArtefactError, OSError):  # such a store cannot be written to
-            return verified(self._disk, manifest, findings)
+            return verify_store(self._disk, manifest, findings)
         with snapshot:
-            return verified(self._disk, snapshot.manifest, findings)
+            return verify_store(self._disk, snapshot.manifest, findings)
 
     def repair(
         self,
@@ -288,32 +260,15 @@ class Store:
 
         A single bit that was flipped in a block is put back: its checksum tells which.
         What can be made again is: manifests from their copies, files of sums, indexes
-        of ids. Rows whose deletion cannot be read any more are there again. A segment
-        that is still damaged stays as it is, unless it may be dropped. Files that are
-        replaced or dropped stay under names that begin with ``damaged-``.
-
-        Parameters
-        ----------
-        timeout : float or None, default=60.0
-            As for `writer`.
-        drop_rows : bool, default=False
-            Drop the rows of segments that are still damaged; where the newest state
-            cannot be read, go back to an older one.
-        name : Path, default=None
-            As for `writer`.
-
-        Returns
-        -------
-        RepairReport
-            Without `drop_rows` it says how many rows that would drop.
-
-        Raises
-        ------
-        ArtefactError
-            When no state can be read; then nothing has changed.
+        of ids. Rows whose deletion cannot be read any more are there again. What is
+        still damaged stays as it is, unless `drop_rows`: then rows of such segments go,
+        values that were changed are those of before, and where the newest state cannot
+        be read, an older one takes its place. Files that are replaced or dropped stay
+        under names that begin with ``damaged-``. Raises ArtefactError when no state can
+        be read; then nothing has changed.
         """
         with self._locked(inf if timeout is None else timeout, name):
-            return repaired(self._disk, drop_rows)
+            return repair_store(self._disk, drop_rows)
 
     def copy_to(self, folder: str | Path, snapshot: Snapshot) -> None:
         """Make a new folder that holds one state, by links to files where possible.
@@ -326,20 +281,8 @@ class Store:
         """Return how many files the collection has."""
         return sum(is_own(name) or name == LOCK for name in self._disk.names())
 
-    def disk_bytes(self) -> int:
-        """Return how many bytes its files have."""
-        return sum(self._disk.size(n) for n in self._disk.names() if is_own(n))
-
     def bytes_by_kind(self) -> dict[str, int]:
-        """Return how many bytes the files of each kind have, `disk_bytes` in all.
-
-        Returns
-        -------
-        dict of str to int
-            ``rows``, which are ids, codes and columns, ``vectors``, ``checksums``,
-            ``derived`` indexes of ids, ``tables`` of search, marks of ``deleted`` rows,
-            and ``manifests``.
-        """
+        """Return how many bytes the files of each of `KINDS` have."""
         sizes = dict.fromkeys(KINDS, 0)
         for name in self._disk.names():
             if is_own(name):
@@ -378,18 +321,9 @@ class Store:
 
 
 def remove_store(folder: str | Path) -> bool:
-    """Remove a collection, unless it is being read or written.
+    """Remove a collection, unless it is being read or written, and return whether.
 
     Other files stay, and with them the folder.
-
-    Parameters
-    ----------
-    folder : str or Path
-
-    Returns
-    -------
-    bool
-        Whether nothing of it is left.
     """
     disk = Disk(Path(folder))
     locks = []

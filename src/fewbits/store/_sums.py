@@ -15,9 +15,8 @@ from fewbits import _kernels
 from fewbits._formats import check_kind
 from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import OutFile, read_at
-from fewbits.store._manifest import REPAIR, FileEntry, plain_entry
+from fewbits.store._manifest import BLOCK, REPAIR, FileEntry, plain_entry
 
-BLOCK = 1 << 16
 _CHUNK = 1 << 19  # bytes that are read at once
 Sums = NDArray[np.uint32]
 
@@ -60,7 +59,7 @@ def sum_of_sums(sums: Sums) -> int:
     return crc32c(sums.astype("<u4").tobytes())
 
 
-def sealed(data: bytes) -> bytes:
+def seal(data: bytes) -> bytes:
     """Return the content of a small file, with its CRC-32C at the end."""
     return data + crc32c(data).to_bytes(4, "little")
 
@@ -165,23 +164,23 @@ class FileSums:
     """The sums of one Arrow file, and its frame.
 
     `head` and `tail` stand before and behind the values: Arrow's schema, and where
-    things are.
+    things are. Of a file whose sums stand in the manifest they are not kept.
     """
 
     sums: Sums
-    head: bytes
-    tail: bytes
     n_bytes: int
+    head: bytes = b""
+    tail: bytes = b""
 
     @property
     def body(self) -> tuple[int, int]:
         """The bytes in which the values lie."""
         return len(self.head), self.n_bytes - len(self.tail)
 
-    @property
-    def entry(self) -> FileEntry:
-        """The facts that a manifest keeps of the file."""
-        return FileEntry(self.n_bytes, sum_of_sums(self.sums))
+    def entry(self, *, inline: bool = False) -> FileEntry:
+        """Return the facts that a manifest keeps of the file, perhaps with its sums."""
+        sums = tuple(self.sums.tolist()) if inline else ()
+        return FileEntry(self.n_bytes, sum_of_sums(self.sums), sums)
 
     def to_bytes(self) -> bytes:
         head = np.array([(self.n_bytes, *self.body)], _HEAD)
@@ -196,7 +195,7 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
     """
     text = json.dumps(facts, default=plain_entry).encode()
     data = _MAGIC + len(text).to_bytes(8, "little") + text
-    return sealed(data + b"".join(file.to_bytes() for file in files))
+    return seal(data + b"".join(file.to_bytes() for file in files))
 
 
 def facts_of(data: bytes) -> dict[str, Any]:
@@ -233,7 +232,7 @@ def parse_sums(data: bytes, path: str) -> list[FileSums]:
                 raise ValueError("it is too short")
             sums = np.frombuffer(data, "<u4", n_blocks, of_sums).astype(np.uint32)
             head, tail = data[of_head:of_tail], data[of_tail:at]
-            files.append(FileSums(sums, head, tail, n_bytes))
+            files.append(FileSums(sums, n_bytes, head, tail))
     except NewerFormatError:
         raise
     except ValueError as error:
@@ -275,7 +274,7 @@ def flipped_bit(block: Any, expected: int) -> tuple[int, int] | None:
     return None
 
 
-def mended_seal(data: Any) -> bytes | None:
+def repair_seal(data: Any) -> bytes | None:
     """Return a sealed file, after one flipped bit is put back if need be.
 
     None where more is damaged.
@@ -285,7 +284,7 @@ def mended_seal(data: Any) -> bytes | None:
         return bytes(mended)
     crc, stated = crc32c(mended[:-4]), int.from_bytes(mended[-4:], "little")
     if (crc ^ stated).bit_count() == 1:  # of the checksum itself
-        return sealed(bytes(mended[:-4]))
+        return seal(bytes(mended[:-4]))
     bit = flipped_bit(mended[:-4], stated)
     if bit is None:
         return None
@@ -293,7 +292,7 @@ def mended_seal(data: Any) -> bytes | None:
     return bytes(mended)
 
 
-def mended_blocks(data: Any, entry: FileEntry, sums: FileSums | None) -> Any:
+def repair_blocks(data: Any, entry: FileEntry, sums: FileSums | None) -> Any:
     """Return a file as it was written, where a manifest's entry proves all of it.
 
     Its frame is put back from the copy, and a flipped bit of a block by its sum, where
@@ -303,7 +302,7 @@ def mended_blocks(data: Any, entry: FileEntry, sums: FileSums | None) -> Any:
         data = data[: entry.n_bytes]
     if (len(data), sum_of_sums(block_sums(data))) == (entry.n_bytes, entry.crc):
         return data
-    if sums is None or sums.entry != entry or len(data) != entry.n_bytes:
+    if sums is None or sums.entry() != entry or len(data) != entry.n_bytes:
         return None
     start, stop = sums.body
     mended = bytearray(sums.head + bytes(data[start:stop]) + sums.tail)

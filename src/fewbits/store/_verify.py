@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +15,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store._deletes import read_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
+    BLOCK,
     REPAIR,
     Manifest,
     SegmentEntry,
@@ -27,15 +28,16 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._segment import (
     bytes_of_offset,
-    file_schema,
     has_index,
     only_batch,
     read_derived,
     read_index,
     read_sums,
+    segment_schema,
 )
-from fewbits.store._snapshot import Part
-from fewbits.store._sums import BLOCK, FileSums, sum_of_sums, sums_of
+from fewbits.store._snapshot import Segment
+from fewbits.store._sums import FileSums, sum_of_sums, sums_of
+from fewbits.store._updates import read_update
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,9 +50,9 @@ class Damage:
     reason : str
     bytes : (int, int) or None
         The range of the block; None for the whole file.
-    rows : (int, int) or None
-        The positions in the segment, the last not included, whose values lie in it,
-        wholly or in part; None where there are none, or it is unknown.
+    positions : (int, int) or None
+        Those in the segment, the last not included, whose values lie in it, wholly or
+        in part; None where there are none, or it is unknown.
     columns : tuple of str
         The columns that have values there.
     """
@@ -58,7 +60,7 @@ class Damage:
     file: str
     reason: str
     bytes: tuple[int, int] | None = None
-    rows: tuple[int, int] | None = None
+    positions: tuple[int, int] | None = None
     columns: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -66,7 +68,9 @@ class Damage:
 
     def __str__(self) -> str:
         place = "" if self.bytes is None else f" bytes {self.bytes[0]}-{self.bytes[1]}"
-        of = "" if self.rows is None else f", rows {self.rows[0]}-{self.rows[1] - 1}"
+        of = ""
+        if self.positions is not None:
+            of = f", positions {self.positions[0]}-{self.positions[1] - 1}"
         of += f" of {', '.join(self.columns)}" if self.columns else ""
         return f"{self.file}{place}{of}: {self.reason}"
 
@@ -108,7 +112,10 @@ class Report:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Return a report from the values of `to_dict`, which JSON may have held."""
-        damages = tuple(Damage(**_with_tuples(each)) for each in values["damages"])
+        damages = []
+        for damage in map(_with_tuples, values["damages"]):
+            damage.setdefault("positions", damage.pop("rows", None))  # its former name
+            damages.append(Damage(**damage))
         return cls(**_with_tuples({**values, "damages": damages}))
 
     @property
@@ -155,21 +162,23 @@ class Findings:
         self.unreadable: list[str] = []
 
     @contextlib.contextmanager
-    def reading(self, path: Path) -> Iterator[None]:
+    def reading(
+        self, path: Path, effect: str = "", columns: tuple[str, ...] = ()
+    ) -> Iterator[None]:
         """Note what an error in the block says of a file, and go on after it."""
         try:
             yield
         except FileNotFoundError:
-            self.damages.append(Damage(str(path), "it is missing"))
+            reason = f"it is missing{effect}"
+            self.damages.append(Damage(str(path), reason, columns=columns))
         except OSError as error:
             self.unreadable.append(f"{path} could not be read: {error.strerror}")
         except ArtefactError as error:
             text = str(error).removesuffix(f"; {REPAIR}")
             # Errors of rows name a file by its absolute path.
             rest = text.removeprefix(str(path.absolute())).removeprefix(str(path))
-            self.damages.append(
-                Damage(str(path), text if rest == text else f"it{rest}")
-            )
+            reason = f"{text if rest == text else f'it{rest}'}{effect}"
+            self.damages.append(Damage(str(path), reason, columns=columns))
 
 
 def newest_readable(disk: Disk) -> tuple[Manifest | None, Findings, int]:
@@ -199,7 +208,7 @@ def newest_readable(disk: Disk) -> tuple[Manifest | None, Findings, int]:
     return None, findings, top
 
 
-def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Report:
+def verify_store(disk: Disk, manifest: Manifest | None, findings: Findings) -> Report:
     """Read all files of a state, and go on after whatever is wrong.
 
     There is no state where no manifest can be read; `findings` are of manifests.
@@ -209,47 +218,48 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         return Report(None, 0, 0, *problems)
     n_bytes = 0
     states = [*tagged_states(disk, manifest, findings), manifest]
-    entries = {(x.token, x.deletes): (y, x) for y in states for x in y.segments}
+    entries = {(*x.names(), x.deleted): (y, x) for y in states for x in y.segments}
     for state, entry in entries.values():
-        kinds = ["sum", *entry.arrow_files, "mih"]
-        for kind in [*kinds, "ids"] if has_index(entry) else kinds:
+        derived = [entry.name("mih")] + [entry.name("ids")] * has_index(entry)
+        for name in [*entry.names(), *derived]:
             with contextlib.suppress(OSError):
-                n_bytes += disk.size(entry.name(kind))
+                n_bytes += disk.size(name)
         n_before = len(findings.damages) + len(findings.unreadable)
         _read_arrow(disk, state, entry, findings)
         if len(findings.damages) + len(findings.unreadable) == n_before:
             path = disk.folder / entry.name("seg")
             with findings.reading(path):
-                if wrong := _misstated(Part(disk, state, entry)):
+                if wrong := _contradiction(Segment(disk, state, entry)):
                     raise ArtefactError(
                         f"{path} is damaged: its manifest says otherwise of {wrong}"
                     )
-        n_before = len(findings.damages)
-        with findings.reading(disk.folder / entry.name("del")):
+        n_deletes = entry.n_rows - entry.n_live - len(entry.deleted)
+        effect = f"; {n_deletes:,} deletes depend on it"
+        with findings.reading(disk.folder / entry.name("del"), effect):
             read_deletes(disk, entry)
-        if len(findings.damages) > n_before:
-            damage = findings.damages.pop()
-            effect = f"{entry.n_rows - entry.n_live:,} deletes depend on it"
-            damage = replace(damage, reason=f"{damage.reason}; {effect}")
-            findings.damages.append(damage)
+        for update in entry.updates:
+            effect = f"; it has the values of {update.n_rows:,} rows"
+            path = disk.folder / entry.update_name(update)
+            with findings.reading(path, effect, update.columns):
+                read_update(disk, state.schema, entry, update)
     return Report(
         manifest.number,
         manifest.n_live,
         n_bytes,
         tuple(findings.damages),
         tuple(findings.unreadable),
-        tuple(str(disk.folder / name) for name in outdated(disk, manifest)),
+        tuple(str(disk.folder / name) for name in stale_files(disk, manifest)),
     )
 
 
-def _misstated(part: Part) -> str:
+def _contradiction(segment: Segment) -> str:
     """Return in what the rows are not what the manifest says of them."""
-    entry, rows = part.entry, part.row_numbers
+    entry, rows = segment.entry, segment.row_numbers
     if [entry.first, entry.last] != [rows[0], rows[-1]]:
         return "row numbers"
     if entry.id_range is None:
         return ""
-    ids = part.ids.to_numpy()
+    ids = segment.ids.to_numpy()
     if entry.id_range != (ids.min(), ids.max()):
         return "the smallest and the largest id"
     is_told = entry.ids_rise and not (ids[1:] > ids[:-1]).all()
@@ -265,7 +275,7 @@ def tagged_states(disk: Disk, manifest: Manifest, findings: Findings) -> list[Ma
     return states
 
 
-def outdated(disk: Disk, manifest: Manifest) -> list[str]:
+def stale_files(disk: Disk, manifest: Manifest) -> list[str]:
     """Return the files of a state that can be made again, and have to be."""
     names = []
 
@@ -313,7 +323,7 @@ def _read_arrow(
                     f"{path} is {len(data):,} bytes long instead of {file.n_bytes:,}"
                 )
             if kind in sums:
-                schema = file_schema(manifest, kind, has_rows=entry.has_rows)
+                schema = segment_schema(manifest, entry, kind)
                 findings.damages += _of_blocks(
                     str(path), data, sums[kind], schema, entry.n_rows
                 )
@@ -329,6 +339,9 @@ def _of_blocks(
     import pyarrow as pa
 
     bad = np.flatnonzero(sums_of(data) != known.sums).tolist()
+    if bad and not known.head:  # of a small file there is no copy of its frame
+        place = (0, known.n_bytes), (0, n_rows), tuple(schema.names)
+        return [Damage(path, "its checksum does not match", *place)]
     start, stop = known.body
     if any(b * BLOCK < start or (b + 1) * BLOCK > stop for b in bad):
         data = known.head + bytes(data[start:stop]) + known.tail
@@ -343,12 +356,12 @@ def _of_blocks(
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
             if (span := _positions_in(column, *at)) is not None
         }
-        rows = None
+        positions = None
         if spans:
             starts, stops = zip(*spans.values(), strict=True)
-            rows = min(starts), max(stops)
+            positions = min(starts), max(stops)
         reason = "its checksum does not match"
-        damages.append(Damage(path, reason, (first, last), rows, tuple(spans)))
+        damages.append(Damage(path, reason, (first, last), positions, tuple(spans)))
     return damages
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -29,19 +29,19 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID, ROW, check_columns
 from fewbits.store._segment import (
-    OpenFiles,
+    SegmentFiles,
     remove_derived,
     write_derived,
     write_segment,
 )
-from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
+from fewbits.store._snapshot import FileCache, Segment, Snapshot, segments_of
+from fewbits.store._updates import Update, updated_column, write_update
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
 _LARGEST_ID = (1 << 63) - 1
 #: Tables with fewer rows are put together as they are given.
 _FEW = 1 << 16
-_BATCH = 1 << 16  # rows that are made anew at once
 
 
 class Writer:
@@ -53,13 +53,13 @@ class Writer:
     ----------
     manifest : Manifest
         The state that changes start from, which was committed last or is pending.
-    parts : list of Part
+    segments : list of Segment
         Its segments.
     """
 
-    def __init__(self, disk: Disk, lock: FileLock, full: int, opened: Opened) -> None:
+    def __init__(self, disk: Disk, lock: FileLock, full: int, cache: FileCache) -> None:
         self._disk, self._lock, self._full = disk, lock, full
-        self._opened = opened
+        self._cache = cache
         self._newest = newest_manifest(disk)  # the state that was committed last
         self._newest.check_changeable(disk.folder)
         self._failed = self._is_durable = False
@@ -68,17 +68,17 @@ class Writer:
     def _begin(self, state: Manifest) -> None:
         """Start from the newest state, or from one whose files no manifest names."""
         self.manifest = state
-        self.parts = list(parts_of(self._disk, state, self._opened))
-        self._stored = [Stored(part) for part in self.parts]
-        self._given: list[Given] = []  # rows that come after these
-        self._written: list[OpenFiles] = []  # of segments that no state has yet
+        self.segments = list(segments_of(self._disk, state, self._cache))
+        self._edited = [EditedSegment(segment) for segment in self.segments]
+        self._new_rows: list[NewRows] = []  # rows that come after these
+        self._new_files: list[SegmentFiles] = []  # of segments that no state has yet
         self._next_row, self._next_id = state.next_row, state.next_id
 
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
         try:
             if self._lock.is_own:
-                self._stored.clear()
+                self._edited.clear()
                 with contextlib.suppress(OSError, ArtefactError):
                     self._collect()
         finally:
@@ -87,7 +87,7 @@ class Writer:
     # Rows that come and go.
 
     def append(self, table: Any) -> Any:
-        """Add rows whose ids are new.
+        """Add rows whose ids are new, and return these.
 
         Parameters
         ----------
@@ -95,11 +95,6 @@ class Writer:
             The columns of the store's schema, of its types, in any order, and each id
             once. Where ids are numbers the column ``_id`` may be left out: rows are
             numbered after the largest id that was ever given.
-
-        Returns
-        -------
-        pyarrow.Array
-            The ids of the rows.
 
         Raises
         ------
@@ -121,18 +116,7 @@ class Writer:
         return ids
 
     def upsert(self, table: Any) -> int:
-        """Add rows, in place of those that have their ids.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-            As for `append`, with ids.
-
-        Returns
-        -------
-        int
-            How many rows were replaced.
-        """
+        """Add rows with ids, in place of those that have these; return how many."""
         self._check_usable()
         ids = self._ids_of(table)
         n_replaced = self._delete(ids) if self._may_be_there(ids) else 0
@@ -140,18 +124,7 @@ class Writer:
         return n_replaced
 
     def delete(self, ids: Any) -> int:
-        """Delete rows by their ids; ids that are not there are none.
-
-        Parameters
-        ----------
-        ids : array-like or Arrow array
-            Whole numbers, or texts, as the store has them.
-
-        Returns
-        -------
-        int
-            How many rows were deleted.
-        """
+        """Delete rows by their ids, of which some may be unknown; return how many."""
         import pyarrow as pa
 
         self._check_usable()
@@ -164,45 +137,41 @@ class Writer:
             there |= source.find(ids) >= 0
         return there
 
-    def rewrite(
-        self, change: Callable[[Any], Any], *, ids: Any = None, schema: Any = None
-    ) -> None:
-        """Replace columns of rows by what a function makes of them.
+    def update(self, table: Any) -> None:
+        """Change columns of rows, which keep their places.
 
-        Ids and the permanent numbers of the rows stay.
-
-        Parameters
-        ----------
-        change : callable
-            From a table of some rows, with all columns, to one with those of the new
-            schema, and the same rows in the same order.
-        ids : Arrow array, default=None
-            Which rows change: where the schema stays, only their segments are written
-            anew.
-        schema : pyarrow.Schema, default=None
-            Of the new columns; as for `Store.create`. None: they stay.
+        The table has ids that are there, each once, and some of the user's columns.
         """
-        base = target = self.pending().manifest
-        if schema is not None and schema != base.schema:
-            ids, target = None, replace(base, schema=schema)
-        segments: list[SegmentEntry] = []
-        waiting: list[Any] = []
+        self._check_usable()
+        ids, columns = one_chunk(table[ID]), table.drop_columns(ID)
+        columns = frozen_table(columns).combine_chunks()
+        for source in self._sources():
+            positions = source.find(ids)
+            here = np.flatnonzero(positions >= 0)
+            if len(here):
+                order = here[np.argsort(positions[here])]
+                rows = columns.take(order)
+                values = {x: one_chunk(rows[x]) for x in rows.column_names}
+                source.update(positions[order].astype(np.uint32), values)
 
-        def write() -> None:
-            if waiting:
-                segments.append(self._write(target, joined(waiting)))
-                waiting.clear()
+    def retype(self, schema: Any) -> None:
+        """Take a schema with more columns at its end, or types for those of null alone.
 
-        for part in self.parts:
-            if ids is not None and not (part.find(ids) >= 0).any():
-                write()
-                segments.append(part.entry)
-                continue
-            for rows in map(change, batches(part)):
-                if sum(each.nbytes for each in waiting) + rows.nbytes > self._full:
-                    write()
-                waiting.append(rows)
-        write()
+        New columns are null in all rows.
+        """
+        base = self.pending().manifest
+        if schema == base.schema:
+            return
+        target, segments = replace(base, schema=schema), []
+        more = tuple(name for name in schema.names if name not in base.schema.names)
+        is_new = any(field != schema.field(field.name) for field in base.schema)
+        for stored in self._edited:
+            entry = stored.segment.entry
+            if is_new:
+                table = live_rows([stored])
+                segments.append(self._write(target, with_nulls(table, schema)))
+            else:
+                segments.append(replace(entry, absent=(*entry.absent, *more)))
         self._begin(replace(target, segments=tuple(segments)))
 
     # States.
@@ -214,25 +183,17 @@ class Writer:
         to files that no manifest names yet.
         """
         self._check_usable()
-        if self._given or any(source.changed for source in self._stored):
+        if self._has_edits():
             with self._failing():
-                state = self._prepared(policy.singles(self._sizes()))
+                state = self._prepared(policy.unmerged(self._sizes()))
             self._begin(replace(state, number=self._newest.number))
-        return Snapshot(self._disk, self.manifest, None, self._opened)
+        return Snapshot(self._disk, self.manifest, None, self._cache)
 
     def commit(self) -> int:
-        """Make all of it the newest state, on the disk when this returns.
+        """Make all of it the newest state, on the disk when this returns its number.
 
-        Returns
-        -------
-        int
-            The number of the manifest; the one before where nothing has changed.
-
-        Raises
-        ------
-        OSError
-            When the disk is full or fails. Rows can still be deleted where the space
-            for a file of deletes is there: nothing is compacted then.
+        On a full disk rows can still be deleted where there is space for a file of
+        deletes: nothing is compacted then.
         """
         self._check_usable()
         if not self._has_changed():
@@ -244,14 +205,14 @@ class Writer:
             if not (full or isinstance(error, ArtefactError)):
                 raise
             self._collect()
-            state = self._prepared(policy.singles(self._sizes()))
+            state = self._prepared(policy.unmerged(self._sizes()))
         return self._publish(state)
 
     def compact(self) -> int:
         """Commit, with as few segments as may be and no deleted rows."""
         self._check_usable()
         sizes = self._sizes()
-        runs = policy.everything(sizes, self._full)
+        runs = policy.compacted(sizes, self._full)
         stays = len(runs) == len(sizes) and not any(run.is_new for run in runs)
         if stays and not self._has_changed():
             return self._newest.number
@@ -260,7 +221,7 @@ class Writer:
     def snapshot(self) -> Snapshot:
         """Return the state that was committed last, held as by `Store.snapshot`."""
         lock = self._disk.lock(manifest_name(self._newest.number), shared=True)
-        return Snapshot(self._disk, self._newest, lock, self._opened)
+        return Snapshot(self._disk, self._newest, lock, self._cache)
 
     def tag(self, tags: Mapping[str, int]) -> None:
         """Name states that stay, with their numbers, in place of all that were named.
@@ -270,30 +231,18 @@ class Writer:
         self._check_usable()
         self.manifest = self.manifest.tagged(dict(tags))
 
-    def keep_derived(self, part: Part, pieces: Iterable[Any] | None) -> bool:
+    def keep_derived(self, segment: Segment, pieces: Iterable[Any] | None) -> bool:
         """Keep what was derived from the codes of a committed segment beside it.
 
-        It is collected with the segment, and no state depends on it.
-
-        Parameters
-        ----------
-        part : Part
-            One of `parts`.
-        pieces : iterable of bytes-like or None
-            What `Part.derived` returns from now on, in place of what was kept before;
-            None for nothing.
-
-        Returns
-        -------
-        bool
-            Whether it could be written.
+        It is what `Segment.derived` returns from now on, None for nothing; it goes with
+        the segment, and no state depends on it. Returns whether it could be written.
         """
         self._check_usable()
         try:
             if pieces is None:
-                remove_derived(self._disk, part.entry)
+                remove_derived(self._disk, segment.entry)
             else:
-                write_derived(self._disk, part.entry, pieces)
+                write_derived(self._disk, segment.entry, pieces)
         except OSError:
             return False
         return True
@@ -354,43 +303,56 @@ class Writer:
         self._next_row += len(table)
         rest = {name: table[name] for name in self.manifest.schema.names if name != ID}
         table = pa.table({ROW: pa.array(rows), ID: ids, **rest})
-        step = max(1, int(len(table) * self._full / max(1, table.nbytes)))
-        given = self._given
-        for start in range(0, len(table), step):
-            given.append(Given(owned(table.slice(start, step))))
+        given = self._new_rows
+        for piece in self._pieces(table, self._full):
+            given.append(NewRows(frozen_table(piece)))
             while len(given) > 1 and given[-2].n_rows < min(_FEW, 2 * given[-1].n_rows):
-                given[-2:] = [Given(living(given[-2:]).combine_chunks())]
+                given[-2:] = [NewRows(live_rows(given[-2:]).combine_chunks())]
             if sum(source.n_bytes for source in given) >= self._full:
                 if any(source.n_live for source in given):
                     with self._failing():
-                        entry = self._write(self.manifest, living(given))
-                    part = Part(self._disk, self.manifest, entry, self._written[-1])
-                    self._stored.append(Stored(part))
+                        entry = self._write(self.manifest, live_rows(given))
+                    segment = Segment(
+                        self._disk, self.manifest, entry, self._new_files[-1]
+                    )
+                    self._edited.append(EditedSegment(segment))
                 given.clear()
 
-    def _sources(self) -> list["Source"]:
-        return [*self._stored, *self._given]
+    def _pieces(self, table: Any, most: int) -> Iterator[Any]:
+        """Yield a table whole, or what fills a segment at a time if it has more."""
+        step = len(table)
+        if table.nbytes > most:
+            step = max(1, int(step * self._full / table.nbytes))
+        for start in range(0, len(table), step):
+            yield table.slice(start, step)
+
+    def _sources(self) -> list["EditedRows"]:
+        return [*self._edited, *self._new_rows]
 
     def _sizes(self) -> list[policy.Size]:
-        return [policy.Size(s.n_rows, s.n_live, s.n_bytes) for s in self._sources()]
+        return [
+            policy.Size(s.n_rows, s.n_live, s.n_bytes, s.n_updated)
+            for s in self._sources()
+        ]
 
     def _has_changed(self) -> bool:
-        return (
-            self.manifest is not self._newest
-            or self._next_row != self.manifest.next_row
-            or any(source.changed for source in self._stored)
-        )
+        return self.manifest is not self._newest or self._has_edits()
+
+    def _has_edits(self) -> bool:
+        has_new = self._next_row != self.manifest.next_row
+        return has_new or any(source.changed for source in self._edited)
 
     def _prepared(self, runs: list[policy.Run]) -> Manifest:
         """Write what the next state needs, and return it."""
         sources, segments = self._sources(), []
         for run in runs:
             first = sources[run.start]
-            if isinstance(first, Stored) and not run.is_new:
+            if isinstance(first, EditedSegment) and not run.is_new:
                 segments.append(first.kept(self._disk, self.manifest.number + 1))
             else:
-                table = living(sources[run.start : run.stop])
-                segments.append(self._write(self.manifest, table))
+                table = live_rows(sources[run.start : run.stop])
+                for piece in self._pieces(table, 2 * self._full):
+                    segments.append(self._write(self.manifest, piece))
         return self.manifest.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
@@ -398,8 +360,8 @@ class Writer:
     def _write(self, state: Manifest, table: Any) -> SegmentEntry:
         """Write rows as a segment, whose sums the next state need not read."""
         entry, files = write_segment(self._disk, state, table)
-        self._opened[entry.token] = files
-        self._written.append(files)
+        self._cache[entry.token] = files
+        self._new_files.append(files)
         return entry
 
     def _publish(self, state: Manifest) -> int:
@@ -412,23 +374,28 @@ class Writer:
     def _collect(self) -> None:
         """Remove what is neither new, nor of a state that is the newest or read."""
         newest = newest_manifest(self._disk) if self._failed else self._newest
-        entries = [source.part.entry for source in self._stored]
+        entries = [source.segment.entry for source in self._edited]
         new = {name for e in entries for name in (*e.names(), e.name("ids"))}
         is_durable = self._is_durable and not self._failed
         collect(self._disk, newest, new, is_durable=is_durable)
 
 
-class Source(ABC):
+class EditedRows(ABC):
     """Rows with ids, of which some are deleted: of a segment, or given since."""
 
     def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
         self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
-        self.changed = False  # True where rows were deleted from it
+        self.changed = False  # since it was committed or given
 
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
         return Deletes.none(self.n_rows)
+
+    @property
+    def n_updated(self) -> int:
+        """Rows with values that stand elsewhere; they may count twice."""
+        return 0
 
     @abstractmethod
     def rows(self) -> Any:
@@ -437,6 +404,10 @@ class Source(ABC):
     @abstractmethod
     def positions(self, ids: Any) -> IdArray:
         """Return the positions of ids, -1 where they are not, deleted rows included."""
+
+    @abstractmethod
+    def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
+        """Change columns of rows at positions that rise."""
 
     def find(self, ids: Any) -> IdArray:
         """Return the positions of ids, -1 where they are not or are deleted."""
@@ -460,31 +431,51 @@ class Source(ABC):
         return len(positions)
 
 
-class Stored(Source):
+class EditedSegment(EditedRows):
     """Rows of a segment on the disk, and what was deleted from it since."""
 
-    def __init__(self, part: Part) -> None:
-        super().__init__(part.n_rows, part.n_live, part.entry.n_bytes)
-        self.part = part
+    def __init__(self, segment: Segment) -> None:
+        super().__init__(segment.n_rows, segment.n_live, segment.entry.n_bytes)
+        self.segment = segment
+        self._edits: dict[str, list[Update]] = {}  # by the names of columns
 
     @cached_property
     def deletes(self) -> Deletes:
-        return self.part.deletes
+        return self.segment.deletes
+
+    @property
+    def n_updated(self) -> int:
+        edits = self._edits.values()
+        n_new = (sum(len(edit.positions) for edit in column) for column in edits)
+        return self.segment.entry.n_updated + max(n_new, default=0)
 
     def rows(self) -> Any:
-        return self.part.whole()
+        return self.segment.with_edits(self._edits).whole()
+
+    def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
+        self.changed = True
+        for name, column in values.items():
+            edits = self._edits.setdefault(name, [])
+            edits.append(Update(positions, {name: column}))
+            while len(edits) > 1 and len(edits[-2].positions) < 2 * len(
+                edits[-1].positions
+            ):
+                edits[-2:] = [edits[-2].followed_by(edits[-1])]
 
     def positions(self, ids: Any) -> IdArray:
-        return self.part.look_up(ids)
+        return self.segment.look_up(ids)
 
     def kept(self, disk: Disk, number: int) -> SegmentEntry:
         """Return the segment as it is in the state of a number."""
-        if not self.changed:
-            return self.part.entry
-        return write_deletes(disk, self.part.entry, number, self.deletes)
+        entry = self.segment.entry
+        if self._edits:
+            entry = write_update(disk, self.segment, self._edits)
+        if self.n_live == entry.n_live:
+            return entry
+        return write_deletes(disk, entry, number, self.deletes)
 
 
-class Given(Source):
+class NewRows(EditedRows):
     """Rows that were given and are in no file yet.
 
     The table has rows (`_row`) and ids, each id once.
@@ -496,6 +487,14 @@ class Given(Source):
 
     def rows(self) -> Any:
         return self._table
+
+    def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
+        update = Update(positions, values)
+        for name in values:
+            at = self._table.column_names.index(name)
+            column = updated_column(one_chunk(self._table[name]), name, [update])
+            self._table = self._table.set_column(at, name, column)
+        self.n_bytes = self._table.nbytes
 
     @cached_property
     def _index(self) -> IdIndex:
@@ -509,7 +508,7 @@ class Given(Source):
         return self._index.find(keys_of(ids), None if is_number else same)
 
 
-def owned(table: Any) -> Any:
+def frozen_table(table: Any) -> Any:
     """Return a table whose memory cannot change before it is written."""
     import pyarrow as pa
 
@@ -524,7 +523,7 @@ def owned(table: Any) -> Any:
     )
 
 
-def living(sources: Iterable[Source]) -> Any:
+def live_rows(sources: Iterable[EditedRows]) -> Any:
     """Return the rows that are not deleted as one table."""
     import pyarrow as pa
 
@@ -534,20 +533,24 @@ def living(sources: Iterable[Source]) -> Any:
             live = source.deletes.live
             rows = source.rows()
             tables.append(rows if live is None else rows.filter(pa.array(live)))
-    return joined(tables)
+    return concatenated(tables)
 
 
-def joined(tables: list[Any]) -> Any:
+def concatenated(tables: list[Any]) -> Any:
     """Return tables as one, with the categories of all chunks."""
     import pyarrow as pa
 
     return pa.concat_tables(tables).unify_dictionaries()
 
 
-def batches(part: Part) -> Iterator[Any]:
-    """Yield the rows of a segment that are not deleted, some at once."""
+def with_nulls(table: Any, schema: Any) -> Any:
+    """Return rows with columns that they lack, or that are of null alone, as nulls."""
     import pyarrow as pa
 
-    whole, positions = part.whole(), part.live_positions()
-    for start in range(0, len(positions), _BATCH):
-        yield whole.take(pa.array(positions[start : start + _BATCH]))
+    columns = {
+        name: table[name]
+        if name in table.column_names and table[name].type == kind
+        else pa.nulls(len(table), kind)
+        for name, kind in zip(schema.names, schema.types, strict=True)
+    }
+    return pa.table({ROW: table[ROW], **columns})

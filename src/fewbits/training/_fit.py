@@ -136,8 +136,8 @@ def learn(
     UserWarning
         When vectors are bytes, which may be packed codes, most classes have a single
         item, classes share a code, additive codes have fewer bits than features, or
-        `fewbits.analysis.bits.diagnose_codes` finds defects in the codes of a sample of
-        the items.
+        codes of a sample of the items have bits that never change, spread little, or
+        share too few codes.
     InterruptedWarning
         When the learner was interrupted, or diverged (NaN or infinity), after a
         first epoch: the last good encoder is kept.

@@ -1,6 +1,7 @@
 """The meaning of single bits, and how well they are used."""
 
-from fewbits.analysis.bits._alike import count_ones, distinct_bits
+from fewbits.analysis.bits._alike import count_ones as count_ones
+from fewbits.analysis.bits._alike import distinct_bits as distinct_bits
 from fewbits.analysis.bits._attributes import (
     BitRanking,
     ClassProfile,
@@ -11,7 +12,8 @@ from fewbits.analysis.bits._attributes import (
     rank_bits,
 )
 from fewbits.analysis.bits._distances import DistanceHistogram
-from fewbits.analysis.bits._report import BitReport, bit_report, diagnose_codes
+from fewbits.analysis.bits._report import BitReport, bit_report
+from fewbits.analysis.bits._report import diagnose_codes as diagnose_codes
 
 __all__ = [
     "BitRanking",
@@ -22,9 +24,6 @@ __all__ = [
     "Side",
     "bit_report",
     "class_profile",
-    "count_ones",
-    "diagnose_codes",
-    "distinct_bits",
     "extreme_items",
     "rank_bits",
 ]

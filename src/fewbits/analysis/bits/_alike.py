@@ -24,20 +24,12 @@ _TILE = 2048  # bits; a multiple of 8
 _CORRELATED_ROWS = 8192
 
 
-class _Columns(NamedTuple):
-    """Number of ones per bit, and the bits that are equal or opposite in all codes.
+def read_columns(codes: CodeArray, n_bits: int) -> tuple[IdArray, _Groups, _Groups]:
+    """Return the ones of each bit, and bits that are equal or opposite in all codes.
 
-    `equal` are groups of two or more bits. `opposite` are pairs, each the first bits of
-    two such groups, or of a group and a single bit. Constant bits are in neither.
+    Equal ones are groups of two or more bits. Opposite ones are pairs, each the first
+    bits of two such groups, or of a group and a single bit. Constant bits are neither.
     """
-
-    ones: IdArray
-    equal: _Groups
-    opposite: _Groups
-
-
-def read_columns(codes: CodeArray, n_bits: int) -> _Columns:
-    """Count and compare the bits of all `codes`."""
     # Relative to the first code, opposite bits are equal and constant ones zero.
     changed = np.zeros(n_bits, np.int64)
     digests = [blake2b(digest_size=16) for _ in range(n_bits)]
@@ -58,27 +50,11 @@ def read_columns(codes: CodeArray, n_bits: int) -> _Columns:
     opposite = sorted(
         (min(a[0], b[0]), max(a[0], b[0])) for a, b in alike.values() if a and b
     )
-    return _Columns(ones, tuple(equal), tuple(opposite))
+    return ones, tuple(equal), tuple(opposite)
 
 
 def count_ones(codes: CodeArray, n_bits: int) -> IdArray:
-    """Return the number of codes in which each bit is set.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_bits : int
-        Length of the codes.
-
-    Returns
-    -------
-    ndarray of shape (n_bits,), dtype int64
-
-    Examples
-    --------
-    >>> count_ones(np.array([[0b10000000], [0b11000000]], np.uint8), n_bits=3)
-    array([2, 1, 0])
-    """
+    """Return the number of codes in which each bit is set."""
     ones = np.zeros(n_bits, np.int64)
     for span in spans(len(codes), _rows_at_once(n_bits)):
         ones += unpack(codes[span], n_bits).sum(axis=0, dtype=np.int64)
@@ -179,37 +155,12 @@ def distinct_bits(
 ) -> dict[int, list[int]]:
     """Choose bits that do not correlate with a better one, by 10,000 codes at most.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_bits : int
-        Length of the codes.
-    order : sequence of int, default=None
-        Bits, best first, such as the order of `rank_bits`; all by number for None.
-    first : iterable of int, default=()
-        Bits that are chosen first in any case.
-    n_shown : int, default=32
-        Bits to choose in all, unless `first` are more.
-
-    Returns
-    -------
-    dict of int to list of int
-        The chosen bits in their order, each with the bits of `order` that were left out
-        because they are like it, or its opposite: those with an absolute correlation
-        above .5, and above what chance gives where codes are few. A bit that is like
-        several of the chosen is listed with the one it is most like.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no code or no such bit, or a number is below 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0b11000000], [0b00100000]] * 50 + [[0b11100000], [0]] * 50)
-    >>> distinct_bits(codes.astype(np.uint8), n_bits=3)
-    {0: [1], 2: []}
+    Of `order`, best first, or of all; `first` are chosen in any case, and `n_shown` in
+    all, unless `first` are more. Returns the chosen bits in their order, each with the
+    bits of `order` that were left out because they are like it, or its opposite: those
+    with an absolute correlation above .5, and above what chance gives where codes are
+    few. A bit that is like several of the chosen is listed with the one it is most
+    like.
     """
     codes = check_codes(codes, n_bits)
     n_shown = check_count(n_shown, "n_shown")

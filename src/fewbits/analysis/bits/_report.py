@@ -203,7 +203,7 @@ def bit_report(
     members = None if labels is None else read_members(labels, len(codes))
     n_pairs = check_count(n_pairs, "n_pairs")
     rng = generator(0)
-    columns = read_columns(codes, n_bits)
+    ones, equal, opposite = read_columns(codes, n_bits)
     sample = codes[sampled_rows(len(codes), _CORRELATED_FROM, rng)]
     correlation = correlate(sample, n_bits)
     groups = _code_groups(codes)
@@ -216,14 +216,14 @@ def bit_report(
             pair = class_distances(codes, n_bits, members, n_pairs, rng)
         within, between = pair
         separated = separation(within, between)
-    balance = columns.ones / len(codes)
+    balance = ones / len(codes)
     report = BitReport(
         n_codes=len(codes),
         n_bits=n_bits,
         balance=balance,
         entropy=entropy(balance),
-        equal_bits=columns.equal,
-        opposite_bits=columns.opposite,
+        equal_bits=equal,
+        opposite_bits=opposite,
         largest_correlation=correlation.largest,
         most_correlated=correlation.pair,
         mean_correlation=correlation.mean,
@@ -345,41 +345,20 @@ def diagnose_codes(
     *,
     constant_bits: bool = True,
 ) -> tuple[str, ...]:
-    """List the defects of codes that were just learnt.
+    """List the defects of codes that were just learnt, as a tuple of sentences.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        Of a sample of the items; fewer than 100 are not judged.
-    n_bits : int
-        Length of the codes.
-    n_classes : int, default=None
-        Of the labels that the codes were learnt from. Items of a class may then have
-        the same code, and codes need only spread as classes do.
-    constant_bits : bool, default=True
-        Whether to report constant bits.
+    About bits that never change, unless `constant_bits` is False; about bits that
+    spread less than a quarter as many independent ones would, and than five, or than
+    half of those that number the classes; and about items that share too few codes:
+    less than a tenth of those there could be, or half as many as there are classes.
+    `n_classes` are those of the labels that the codes were learnt from: items of a
+    class may have the same code then, and codes need only spread as classes do. Fewer
+    than 100 codes are not judged.
 
-    Returns
-    -------
-    tuple of str
-        A sentence about bits that never change; one about bits that spread less than a
-        quarter as many independent ones would, and than five, or than half of those
-        that number the classes; and one about items that share too few codes: less than
-        a tenth of those there could be, or half as many as there are classes.
-
-    Notes
-    -----
     Metrics are those of `bit_report`, but the effective number of bits of codes of more
-    than 2,048 bits is estimated from a seeded sample of 2,048 that vary: the exact
-    number would take most of the time of learning long codes. It is not computed where
-    there are no more than two codes for each bit that varies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.repeat(np.array([[0b11000000], [0b10000000]], np.uint8), 60, axis=0)
-    >>> diagnose_codes(codes, n_bits=2)
-    ('bit 0 of 2 never changes',)
+    than 2,048 bits is estimated from 2,048 that vary: the exact number would take most
+    of the time of learning long codes. It is not computed where there are no more than
+    two codes for each bit that varies.
     """
     codes = check_codes(codes, n_bits)
     if len(codes) < _JUDGED:

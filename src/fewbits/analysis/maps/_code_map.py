@@ -28,15 +28,9 @@ _AROUND = 12  # sampled items that tell of the map around a place
 class CodeMap:
     """Points for items.
 
-    Attributes
-    ----------
-    coordinates : ndarray of shape (m, 2), dtype float64
-        Centred; the unit is a bit except for t-SNE, where it has no meaning.
-    rows : ndarray of shape (m,), dtype int64
-        The items that the points stand for, rising.
-    method : str
-    stress : float
-        Kruskal's stress-1 at the best scale: 0 is a perfect map, 1 shows nothing.
+    `coordinates` (m, 2) are centred; the unit is a bit except for t-SNE, where it has
+    no meaning. `rows` are the items that the points stand for, rising. `stress` is
+    Kruskal's stress-1 at the best scale: 0 is a perfect map, 1 shows nothing.
     """
 
     coordinates: FloatArray = field(repr=False)
@@ -53,48 +47,16 @@ def map_codes(
     method: str = "smacof",
     max_items: int = 1000,
 ) -> CodeMap:
-    """Place codes on a plane by their Hamming distances.
+    """Place codes on a plane by their Hamming distances, `max_items` of them at most.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    method : {"smacof", "classical", "tsne"}, default="smacof"
-        ``smacof`` is metric multidimensional scaling, which lowers the stress from
-        where ``classical`` scaling (principal coordinates) ends. Both show large
-        distances well. ``tsne`` shows neighbourhoods: only what is near is meant.
-    max_items : int, default=1000
-        Where there are more, so many are drawn. At most 10,000; the time grows with the
-        square, and a thousand take a second, by t-SNE some five.
-
-    Returns
-    -------
-    CodeMap
-
-    Raises
-    ------
-    ArgumentError
-        When there is no code or no such method, or `max_items` is out of range.
-
-    Notes
-    -----
-    The stress is ``min_b sqrt(sum (d - b m)^2 / sum d^2)`` over all pairs, ``d`` their
-    Hamming distance and ``m`` their distance on the map.
-
-    References
-    ----------
-    Borg and Groenen, "Modern Multidimensional Scaling", 2nd edition, Springer 2005.
-
-    van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 9, 2008; started
-    from principal coordinates as Kobak and Berens, "The Art of Using t-SNE for
-    Single-Cell Transcriptomics", Nature Communications 10, 2019, recommend.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8)
-    >>> code_map = map_codes(codes, method="classical")
-    >>> abs(code_map.coordinates[:, 0]).round(2), code_map.stress < 1e-6
-    (array([1.33, 0.33, 1.67]), True)
+    "smacof" is metric multidimensional scaling, which lowers the stress from where
+    "classical" scaling (principal coordinates) ends (Borg and Groenen, "Modern
+    Multidimensional Scaling", 2nd edition, Springer 2005). Both show large distances
+    well. "tsne" shows neighbourhoods: only what is near is meant (van der Maaten and
+    Hinton, "Visualizing Data using t-SNE", JMLR 9, 2008; started from principal
+    coordinates as Kobak and Berens, "The Art of Using t-SNE for Single-Cell
+    Transcriptomics", Nature Communications 10, 2019, recommend). The time grows with
+    the square of the items, and a thousand take a second, by t-SNE some five.
     """
     codes = as_codes(codes)
     if not len(codes):
@@ -168,21 +130,10 @@ def _stress(distances: FloatArray, coordinates: FloatArray) -> float:
 class MapTrust:
     """Shares of true neighbours kept, of sampled items.
 
-    Attributes
-    ----------
-    k : int
-        Neighbours looked at.
-    share : float
-        Mean over the items: 1 for a map on which the nearest points are the nearest
-        codes.
-    interval : tuple of (float, float)
-        95 % confidence interval of the mean over all items.
-    by_chance : float
-        The share that a map without any order keeps.
-    rows : ndarray of shape (m,), dtype int64
-        The sampled items, rising.
-    shares : ndarray of shape (m,), dtype float64
-    places : ndarray of shape (m, 2), dtype float64
+    `share` is the mean over the items: 1 for a map on which the nearest points are the
+    `k` nearest codes; `by_chance` that of a map without any order; `interval` the 95 %
+    confidence interval of the mean over all items. `rows`, `shares` and `places` (m, 2)
+    are those of the sampled items.
     """
 
     k: int
@@ -196,16 +147,7 @@ class MapTrust:
     __repr__ = one_line
 
     def around(self, places: ArrayLike) -> FloatArray:
-        """Return the mean share of the sampled items nearest to each place.
-
-        Parameters
-        ----------
-        places : array-like of shape (n, 2)
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype float64
-        """
+        """Return the mean share of the sampled items nearest to each place (n, 2)."""
         from scipy.spatial import KDTree
 
         k = min(_AROUND, len(self.rows))
@@ -228,36 +170,8 @@ def map_trust(
 
     An item keeps as many neighbours as there are items both as near in bits as its
     `k`-th nearest and as near on the map as the `k`-th nearest there, at most `k`: what
-    is equally near counts equally.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    places : array-like of shape (n, 2)
-        Whole numbers from 0 to 65,535, as in `MapLayout.place`.
-    k : int, default=10
-        All others where there are fewer.
-    max_items : int, default=2000
-        Of so many items, drawn where there are more; they are compared with all.
-    random_state : int or None, default=0
-
-    Returns
-    -------
-    MapTrust
-
-    Raises
-    ------
-    ArgumentError
-        When there are no codes, or not as many places.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0], [1], [7], [15]], np.uint8)
-    >>> map_trust(codes, [[0, 0], [1, 0], [3, 0], [4, 0]], k=1).share
-    1.0
-    >>> map_trust(codes, [[0, 0], [3, 0], [1, 0], [4, 0]], k=1).share
-    0.0
+    is equally near counts equally. `max_items` are compared with all; `places` are as
+    those of `MapLayout`.
     """
     codes, points = as_codes(codes), np.asarray(places, np.float64)
     if not len(codes) or points.shape != (len(codes), 2):

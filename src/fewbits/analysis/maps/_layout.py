@@ -36,18 +36,8 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 class MapLayout(Immutable):
     """Landmarks on a plane, and by them places for any code.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (m, n_bytes), dtype uint8
-        Codes of the landmarks, all different.
-    points : ndarray of shape (2, m), dtype float64
-        Their places; the unit is the distance at which the kernel of t-SNE falls to
-        half.
-
-    Attributes
-    ----------
-    codes, points : ndarray
-        Read-only.
+    The landmarks have different codes, and points (2, m), whose unit is the distance at
+    which the kernel of t-SNE falls to half.
     """
 
     def __init__(self, codes: CodeArray, points: FloatArray) -> None:
@@ -75,25 +65,10 @@ class MapLayout(Immutable):
     def place(
         self, codes: CodeArray, progress: Progress | None = None
     ) -> NDArray[np.uint16]:
-        """Return places for codes on a grid of 65,536 x 65,536.
+        """Return places (n, 2), uint16, for codes on a grid of 65,536 x 65,536.
 
         A code lands in the same place alone, in any batch, and on any number of
         threads; a landmark lands on itself. A million takes about a minute.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n, n_bytes), dtype uint8
-        progress : callable, default=None
-            Called with (codes done, codes in all).
-
-        Returns
-        -------
-        ndarray of shape (n, 2), dtype uint16
-
-        Raises
-        ------
-        CodeError
-            When the codes have another width.
         """
         codes = as_codes(codes)
         places = np.empty((len(codes), 2), np.uint16)
@@ -149,40 +124,10 @@ def fit_layout(
 ) -> MapLayout:
     """Lay out a map: t-SNE of a sample of the codes, by which all others are placed.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        Any number; the time depends on that of the landmarks.
-    classes : array-like of shape (n,), default=None
-        Each class gets a share of the sample in proportion to the power 3/4 of its
-        size, so that small classes are on the map, too. None draws from all alike.
-    n_landmarks : int, default=20_000
-        Of so many different codes, or of all where there are fewer. 20,000 take some
-        ten seconds on one core.
-    random_state : int or None, default=0
-        Seeds the sample. Nothing else is left to chance, and the number of threads
-        makes no difference.
-    progress : callable, default=None
-        Called with (iterations done, iterations in all).
-
-    Returns
-    -------
-    MapLayout
-
-    Raises
-    ------
-    ArgumentError
-        When there is no code, or there are more or fewer classes than codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.random.default_rng(0).integers(0, 256, (50, 4), np.uint8)
-    >>> layout = fit_layout(codes, n_landmarks=30)
-    >>> layout
-    MapLayout(30 landmarks)
-    >>> bool((layout.place(codes)[7:8] == layout.place(codes[7:8])).all())
-    True
+    Of `n_landmarks` different codes, or of all where there are fewer; 20,000 take some
+    ten seconds on one core. Each of `classes` gets a share of the sample in proportion
+    to the power 3/4 of its size, so that small classes are on the map, too. Nothing but
+    the sample is left to chance, and the number of threads makes no difference.
     """
     codes = as_codes(codes)
     if not len(codes):
@@ -226,17 +171,7 @@ def _quotas(sizes: IdArray, total: int) -> IdArray:
 
 
 def code_hashes(codes: CodeArray) -> NDArray[np.uint64]:
-    """Return a number for each code, by which equal ones are found.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype uint64
-        Different codes may have equal numbers, but hardly ever do.
-    """
+    """Return a number for each code; those of different codes are hardly ever equal."""
     n, width = codes.shape
     padded = np.zeros((n, -(-width // 8) * 8), np.uint8)
     padded[:, :width] = codes

@@ -30,7 +30,6 @@ __all__ = [
     "Orbgrand",
     "ScoreDecoder",
     "Soft",
-    "decoder_of",
 ]
 
 #: Decoders by their short names.
@@ -44,32 +43,7 @@ DECODERS: Mapping[str, type[Decoder]] = {
 
 
 def decoder_of(decoder: Decoder | str, **parameters: Any) -> Decoder:
-    """Return a decoder by its short name, or the one that is given.
-
-    Parameters
-    ----------
-    decoder : Decoder or str
-        A decoder, or one of `DECODERS`.
-    **parameters
-        Those of the decoder; only with a name.
-
-    Returns
-    -------
-    Decoder
-
-    Raises
-    ------
-    ArgumentError
-        When there is no such decoder, it has no such parameter, or a value is out of
-        range.
-
-    Examples
-    --------
-    >>> decoder_of("bounded", radius=2)
-    Bounded(radius=2)
-    >>> decoder_of("soft")
-    Soft()
-    """
+    """Return a decoder by its short name and parameters, or the one that is given."""
     if isinstance(decoder, Decoder):
         if parameters:
             raise ArgumentError(

@@ -87,8 +87,7 @@ class Nearest(CodeDecoder):
     Parameters
     ----------
     ties : {"first", "none"}, default="first"
-        What to answer where several classes are equally near: that of the lowest row,
-        or no class. Either way ``ties`` of the answer tells how many there are.
+        As in `Decoder`.
     method : {"auto", "look-ups", "exhaustive"}, default="auto"
         Compare with every class; or look up parts of the code in tables (multi-index
         hashing), which takes less time than the number of classes where items lie near
@@ -176,8 +175,7 @@ class Bounded(CodeDecoder):
     radius : int, default=1
         The largest Hamming distance that counts, 0 or more.
     ties : {"first", "none"}, default="first"
-        What to answer where several classes are equally near: that of the lowest row,
-        or no class.
+        As in `Decoder`.
     method : {"auto", "look-ups", "exhaustive"}, default="auto"
         Look up every code of the ball around an item, nearest first until one is a
         class's; or compare with every class. The answers are the same; "auto" takes

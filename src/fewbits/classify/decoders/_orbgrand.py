@@ -47,8 +47,8 @@ class Orbgrand(ScoreDecoder):
         of the sum of ``|score|`` over the flipped bits (soft GRAND): then the class
         that is found is that of `Soft`, but each item's guesses must be sorted.
     ties : {"first", "none"}, default="first"
-        What to answer where several classes share the code that was found, or, in the
-        order of costs, cost the same: that of the lowest row, or no class.
+        As in `Decoder`, where several classes share the code that was found, or, in the
+        order of costs, cost the same.
 
     Raises
     ------

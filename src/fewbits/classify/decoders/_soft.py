@@ -41,8 +41,7 @@ class Soft(ScoreDecoder):
     Parameters
     ----------
     ties : {"first", "none"}, default="first"
-        What to answer where several classes cost the same, to the last bit: that of the
-        lowest row, or no class.
+        As in `Decoder`, where several classes cost the same, to the last bit.
 
     Notes
     -----

@@ -48,7 +48,8 @@ async def versions(view: Current) -> Json:
 
     def answer() -> dict[str, Any]:
         col = view.collection
-        return {"version": col.version, "versions": col.versions(), "tags": col.tags()}
+        named = {"tags": col.tags(), "tag_times": col.tag_times()}
+        return {"version": col.version, "versions": col.versions(), **named}
 
     return Json(await view.run(answer))
 

@@ -13,7 +13,7 @@ from fewbits.learners.deep.centres._unique import Centres, bits_needed, check_si
 Words = NDArray[np.uint64]  # packed codes, filled up with zeros
 #: Candidates for each word of the basis before a smaller distance is tried.
 _CANDIDATES = 4096
-_CELLS = 1 << 22
+_STEP = 64  # words compared with the candidates at a time
 
 
 def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
@@ -76,11 +76,19 @@ def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
     most = n_bits  # down to what Griesmer's bound leaves open
     while sum(-(-most // 2**i) for i in range(dimension)) > n_bits:
         most -= 1
+    # Candidates are all words if these are few.
+    everything = None
+    if 2**n_bits <= 16 * _CANDIDATES:
+        numbers = np.arange(2**n_bits)
+        everything = _packed(numbers[:, None] >> np.arange(n_bits)[::-1] & 1)
     for distance in range(max(1, most), max(least, 2) - 1, -1):
         words = _packed(np.zeros((1, n_bits)))
         for _ in range(dimension):
-            word = _far_from(words, n_bits, distance, rng)
-            if word is None:  # the candidates do not do
+            candidates = everything
+            if candidates is None:
+                candidates = _packed(rng.randint(0, 2, (_CANDIDATES, n_bits)))
+            word = _far_from(words, candidates, distance)
+            if word is None:
                 break
             words = np.concatenate([words, words ^ word])
         else:
@@ -93,31 +101,19 @@ def _packed(bits: NDArray[Any]) -> Words:
     return np.pad(packed, [(0, 0), (0, -packed.shape[1] % 8)]).view(np.uint64)
 
 
-def _far_from(
-    words: Words, n_bits: int, distance: int, rng: RandomState
-) -> Words | None:
-    """Return a word at least `distance` from all, the nearest such, or None."""
-    # All words if they are few, or random ones, never too light for a code.
-    if 2**n_bits <= 16 * _CANDIDATES:
-        numbers = np.arange(2**n_bits)
-        bits = numbers[:, None] >> np.arange(n_bits)[::-1] & 1
-    else:
-        bits = rng.randint(0, 2, (_CANDIDATES, n_bits))
-    candidates = _packed(bits[bits.sum(axis=1) >= distance])
-    if not len(candidates):
-        return None
-    nearest = np.full(len(candidates), n_bits)
-    step = max(1, _CELLS // (len(candidates) * words.shape[1]))
-    for start in range(0, len(words), step):
-        some = words[start : start + step]
+def _far_from(words: Words, candidates: Words, distance: int) -> Words | None:
+    """Return a candidate at least `distance` from all words, the nearest such."""
+    nearest = np.bitwise_count(candidates).sum(axis=1, dtype=int)  # zero is a word
+    keep = nearest >= distance
+    for some in np.split(words, range(_STEP, len(words), _STEP)):
+        candidates, nearest = candidates[keep], nearest[keep]
         distances: NDArray[Any] = np.bitwise_count(candidates[:, None, 0] ^ some[:, 0])
         for i in range(1, some.shape[1]):
             differing = np.bitwise_count(candidates[:, None, i] ^ some[:, i])
             distances = distances + differing.astype(int)
         np.minimum(nearest, distances.min(axis=1), out=nearest)
         keep = nearest >= distance
-        candidates, nearest = candidates[keep], nearest[keep]
-        if not len(candidates):
-            return None
-    word: Words = candidates[nearest.argmin()]
+    if not keep.any():
+        return None
+    word: Words = candidates[keep][nearest[keep].argmin()]
     return word

@@ -1,0 +1,178 @@
+"""Values that were changed in few rows are read at every door, and the others stay."""
+
+import copy
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from fewbits import Collection
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArtefactError
+from tests.collection.test_columns import COLUMNS
+
+N = 48
+X = np.random.default_rng(0).normal(size=(N, 8)).astype(np.float32)
+IDS = [f"item {i}" for i in range(N)]
+ENCODER = LinearEncoder(np.eye(8), np.zeros(8))
+CHANGED = [3, 0, 47, 20]
+
+
+def table(turn):
+    """Return rows of columns of all types, whose values go round by `turn` steps."""
+    places = pa.array((np.arange(N) + turn) % 3)
+    columns = {name: pa.array(values).take(places) for name, values in COLUMNS.items()}
+    return pa.table({"sku": IDS, "kind": [f"k{i % 5}" for i in range(N)], **columns})
+
+
+@pytest.fixture(params=["memory", "folder"])
+def pair(request, tmp_path):
+    """Return a collection after updates, and one that was made with these values."""
+    folder = None if request.param == "memory" else tmp_path / "c"
+    options = {"id": "sku", "label": "kind", "encoder": ENCODER}
+    options |= {"keep_vectors": "float32"}
+
+    def made(rows, path):
+        vectors = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 8)
+        rows = rows.append_column("v", vectors)
+        return Collection.create(path, rows, column="v", **options)
+
+    rows, new = table(0), table(1).take(CHANGED)
+    col = made(rows, folder)
+    col.tag("before")
+    for name in new.column_names[1:]:  # a commit for each column, and some anew
+        col.update(new.select(["sku", name]).slice(0, 3))
+    assert col.update(new.slice(2)) == 2
+    kept = [i for i in range(N) if i not in CHANGED]
+    whole = pa.concat_tables([rows.take(kept), new]).unify_dictionaries()
+    order = np.argsort([*kept, *CHANGED])
+    return col, made(whole.take(order).combine_chunks(), None)
+
+
+def plain(rows):
+    return pa.table(rows).to_pylist()
+
+
+FILTERS = [
+    "int8 > 0",
+    "text = ''",
+    "kind = 'k1' and truth",
+    "date is null",
+    "sku = 'item 20'",
+]
+
+
+def same(col, other):
+    assert plain(col.to_arrow()) == plain(other.to_arrow())
+    query = X[:5] + 0.1
+    for options in (
+        {},
+        {"rerank": False},
+        *({"filter": each} for each in FILTERS),
+        {"group_by": "int8"},
+        {"group_by": "category", "columns": ["kind", "map"]},
+    ):
+        assert (
+            col.search(query, 4, **options).to_list()
+            == other.search(query, 4, **options).to_list()
+        ), options
+    ids = [*IDS[7::7], IDS[47]]
+    assert col.get(ids) == other.get(ids)
+    assert col["item 47"] == other["item 47"]
+    assert list(col) == list(other)
+
+
+def test_every_door_reads_them(pair, tmp_path):
+    col, other = pair
+    same(col, other)
+    same(copy.deepcopy(col), other)
+    same(pickle.loads(pickle.dumps(col)), other)
+    col.save(tmp_path / "copy")
+    same(Collection.open(tmp_path / "copy"), other)
+    short, wanted = col.prefix(4), other.prefix(4)
+    assert plain(short.to_arrow()) == plain(wanted.to_arrow())
+    before = col.at("before")
+    assert plain(before.to_arrow()) == plain(table(0))
+    if col.path is not None:
+        assert len([*col.path.glob("rows-*/seg-*")]) == 1
+        assert 0 < len([*col.path.glob("rows-*/upd-*")]) < 4
+        col.backup(tmp_path / "backup")
+        backup = Collection.open(tmp_path / "backup")
+        same(backup, other)
+        assert backup.verify().is_intact
+        assert col.verify().is_intact
+        same(Collection.open(col.path), other)
+    col.untag("before")
+    for some in (col, other):
+        some.reencode(LinearEncoder(-np.eye(8)[::-1], np.zeros(8)))
+    same(col, other)
+
+
+def test_they_stay_when_rows_come_and_go(pair):
+    col, other = pair
+    for some in (col, other):
+        some.delete([IDS[3], IDS[5]])
+        with some.transaction():
+            some.update(None, ids=[IDS[9]], columns={"int8": [7]})
+            some.update(None, ids=[IDS[9], IDS[11]], columns={"text": ["x", "y"]})
+            assert some.delete(filter="int8 = 7") == 1
+            some.update(None, ids=[IDS[12]], columns={"int8": [7]})
+        some.update(None, ids=[IDS[13]], columns={"late": [1.5]})
+    same(col, other)
+    assert [x for x in col.to_arrow()["late"].to_pylist() if x] == [1.5]
+    assert col.search(X[:1], 1, filter="late > 1").ids.tolist() == [[IDS[13]]]
+    col.compact()
+    same(col, other)
+    if col.path is not None:
+        col.untag("before")
+        col.compact()
+        assert not [*col.path.glob("rows-*/upd-*")]
+        assert Collection.verify_folder(col.path).is_intact
+
+
+def test_a_reader_goes_on_while_values_change(tmp_path):
+    columns = {"n": np.zeros(N, np.int64)}
+    col = Collection.create(
+        tmp_path / "c", X, ids=IDS, columns=columns, encoder=ENCODER
+    )
+    readers = [Collection.open(tmp_path / "c")]
+    for i in range(1, 8):
+        col.update(None, ids=[IDS[i % 3]], columns={"n": [i]})
+        readers.append(Collection.open(tmp_path / "c"))
+    for i, reader in enumerate(readers):
+        wanted = np.zeros(N, np.int64)
+        for j in range(1, i + 1):
+            wanted[j % 3] = j
+        assert reader["item 2"]["n"] == wanted[2]
+        assert reader.to_arrow()["n"].to_pylist() == wanted.tolist()
+    assert len([*tmp_path.glob("c/rows-*/seg-*")]) == 1
+
+
+def test_a_lost_file_is_told_and_what_was_before_comes_back_if_asked(tmp_path):
+    columns = {"n": np.zeros(N, np.int64), "text": ["a"] * N}
+    col = Collection.create(
+        tmp_path / "c", X, ids=IDS, columns=columns, encoder=ENCODER
+    )
+    col.update(None, ids=[IDS[2]], columns={"n": [5]})
+    (path,) = tmp_path.glob("c/rows-*/upd-*")
+    path.unlink()
+    col = Collection.open(tmp_path / "c")
+    assert col.search(X[:1], 2, columns=["text"]).to_list()[0][0]["id"] == IDS[0]
+    for read in (
+        col.to_arrow,
+        lambda: col[IDS[0]],
+        lambda: col.search(X, filter="n>1"),
+    ):
+        with pytest.raises(ArtefactError, match=path.name):
+            read()
+    report = Collection.verify_folder(col.path)
+    assert "1 rows" in str(report)
+    report = Collection.repair_folder(col.path)
+    assert not report.is_complete
+    assert "n of 1 rows" in str(report)
+    report = Collection.repair_folder(col.path, drop_rows=True)
+    assert not report.is_complete
+    assert "update them anew" in str(report)
+    assert Collection.open(col.path)[IDS[2]]["n"] == 0
+    assert Collection.verify_folder(col.path).is_intact
