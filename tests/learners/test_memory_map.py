@@ -85,7 +85,7 @@ def test_fit_from_a_file_of_two_and_a_half_times_the_memory(path):
         env={**os.environ, **ALIKE},
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.count("bits)") == 13
+    assert run.stdout.count("bits)") == 12
     assert run.stdout.endswith("no room for a copy\n")
 
 

@@ -148,7 +148,6 @@ class AdditiveCodes(Learner):
     def _fitted(
         self, V: Float64Array, axes: PrincipalAxes, rng: np.random.RandomState
     ) -> Fitted:
-        """Return the encoder of a random rotation of partly whitened components."""
         k = min(self.n_bits, axes.rank)
         rotation = random_rotation(k, self.n_bits, rng)
 

@@ -226,12 +226,10 @@ def transform_there(rows: Matrix) -> Matrix:
 
 @lru_cache(maxsize=8)
 def walsh(size: int, device: Any) -> Matrix:
-    """Return the matrix of -1 and 1 of a transform, on a device."""
     import torch
 
     return torch.from_numpy(hadamard(size, np.float32)).to(device)
 
 
 def in_blocks(rows: Matrix, width: int) -> Matrix:
-    """Return the parts of the rows that a block takes: (n_blocks, n, width)."""
     return rows.reshape(len(rows), -1, width).swapaxes(0, 1)

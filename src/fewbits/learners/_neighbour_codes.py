@@ -221,7 +221,6 @@ class NeighbourLearner(IterativeLearner):
     def _framed(
         self, X: Array, numbers: IntArray, n_held: int, framed: IntArray
     ) -> tuple[Frame, ValidationSplit]:
-        """Return the rows of these numbers, in the frame of some of them."""
         every = len(framed) == len(X)
         frame = self._frame(X if every else ChosenRows(X, np.sort(framed)))
         V = frame.rows(X, numbers)
@@ -230,7 +229,6 @@ class NeighbourLearner(IterativeLearner):
     def _states(
         self, training: Training, anchors: IntArray, seeds: IntArray, start: Arrays
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield the states after the iterations that follow `start`."""
         training.restore(start)
         split, settings = training.split, self._training
         graph = neighbour_graph(

@@ -50,7 +50,6 @@ class Frame(NamedTuple):
     axes: FeatureArray | None = None  # None for the features themselves
 
     def rows(self, X: Readable, order: NDArray[np.intp]) -> Float32Array:
-        """Return the rows of these numbers, in memory once."""
         rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
         gathered, start = np.empty((len(order), rows.shape[1]), np.float32), 0
         for block in rows.blocks_of(order):

@@ -97,7 +97,6 @@ class PiCoDesLearner(IterativeLearner):
     def _start(
         self, X: Array, y: Any, *, line_search: bool = True
     ) -> tuple[Problem, Float64Array, Float64Array, RandomState]:
-        """Return the problem, and the first projectors with their constants."""
         self.classes_, numbers = class_numbers(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
@@ -253,7 +252,6 @@ class State(NamedTuple):
 
     @property
     def margins(self) -> Float64Array:
-        """``b_k + w_k'h(x_i)``, (N, K)."""
         return self.H @ self.W.T + self.b
 
 
@@ -305,7 +303,6 @@ def learn_classifiers(problem: Problem, state: State) -> State:
 
 
 def _class_objectives(problem: Problem, state: State) -> Float64Array:
-    """Return the part of each class in eq. (4)."""
     M, own = state.margins, (np.arange(len(problem.y)), problem.y)
     of_own, of_others = problem.weights
     losses = of_others * np.maximum(0, 1 + M).sum(axis=0)

@@ -357,7 +357,6 @@ def closest_rotation(C: FeatureArray) -> FeatureArray:
 
 
 def side_rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations of both sides."""
     left, right = sides
     n_bits = left.shape[1] * right.shape[1]
     while True:

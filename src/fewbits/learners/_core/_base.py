@@ -312,7 +312,6 @@ class Learner(
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """Work in the runtime of this learner inside the block."""
         runtime = self._runtime()
         with entered(runtime), threads_limited(runtime.threads):
             try:

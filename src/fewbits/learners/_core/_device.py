@@ -192,7 +192,6 @@ def on_device(name: str) -> AbstractContextManager[None]:
 
 
 def current_backend() -> Backend:
-    """Return the backend for linear algebra."""
     name = current_runtime().device
     return _NUMPY if name is None else _backend(name)
 
@@ -204,7 +203,6 @@ def device_around() -> str | None:
 
 
 def product(A: FeatureArray, B: FeatureArray) -> FeatureArray:
-    """Return ``A @ B``."""
     backend, dtype = current_backend(), np.result_type(A, B)
     left, right = (backend.put(x.astype(dtype, copy=False)) for x in (A, B))
     return backend.get(left @ right)
@@ -271,8 +269,8 @@ def threads_limited(n: int | None, *apis: str) -> Iterator[None]:
     if n is None:
         yield
         return
-    if not apis and "torch" in sys.modules:
-        sys.modules["torch"].get_num_threads()  # the first call in a thread sets them
+    if not apis and (torch := sys.modules.get("torch")):
+        torch.get_num_threads()  # the first call in a thread sets them
     global _libraries
     imported = len(sys.modules), next(reversed(sys.modules))
     if _libraries is None or _libraries[0] != imported:

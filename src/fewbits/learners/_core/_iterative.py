@@ -304,7 +304,6 @@ def checkpoints_kept() -> Iterator[None]:
 
 
 def data_checksum(X: Array, Y: Labels | None) -> str:
-    """Return the SHA-256 of all rows, as float32, and of the labels, if any."""
     digest = sha256(checksum(X).encode())
     if Y is not None:
         parts = [Y.indptr, Y.indices, Y.data] if sp.issparse(Y) else [Y]
@@ -314,7 +313,6 @@ def data_checksum(X: Array, Y: Labels | None) -> str:
 
 
 def check_repeatable(checkpoint: Any, random_state: Any) -> None:
-    """Raise ArgumentError for a fit that could not go on from its checkpoint."""
     if checkpoint is not None and not isinstance(random_state, int | np.integer):
         raise ArgumentError(
             "a fit with a checkpoint must be repeatable: random_state must be an "

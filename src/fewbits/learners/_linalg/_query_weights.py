@@ -184,7 +184,6 @@ class Estimates:
         self.factors = np.ones(len(of.V), np.float32)
 
     def of_distances(self, batch: IntArray) -> tuple[Float32Array, Float32Array]:
-        """Return the estimates of a batch, and the bits of its shortlists."""
         rows = self.of.rows[batch]
         signs = self.of.signs(rows)
         scores = self.of.V[self.of.asking[batch]] @ self.weights + self.bias

@@ -481,7 +481,6 @@ _PLAIN = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tens
 
 
 def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return those parameters that a training depends on, for JSON."""
     identity = {
         name.replace("__", "."): _described(value)
         for name, value in parameters.items()
@@ -504,7 +503,6 @@ def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(value: Any) -> Any:
-    """Return what distinguishes two parameters, for JSON."""
     if isinstance(value, nn.Module):
         options = {
             name: _described(option)

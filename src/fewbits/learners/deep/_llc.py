@@ -266,7 +266,6 @@ class LLC(DeepLearner):
         return C
 
     def _made(self, problem: Problem, kind: str, n_bits: int | None) -> NDArray[Any]:
-        """Return a codebook that is not learnt, before its signs are taken."""
         # Without `n_bits` it has as many as there are directions.
         if kind in (PREDICTABLE, SEMANTIC):
             features = partial(self._class_features, problem)
@@ -306,7 +305,6 @@ def _shape_of(codebook: Any) -> tuple[int, ...]:
 
 
 def svd_codebook(W: Matrix, n_bits: int | None) -> Matrix:
-    """Return the leading left singular vectors of a linear classifier."""
     W = W - W.mean(axis=0)  # which changes no decision
     n_bits = check_directions(n_bits, min(len(W) - 1, W.shape[1]), "classifier")
     U, _, _ = np.linalg.svd(W, full_matrices=False)

@@ -76,7 +76,6 @@ class Control(nn.Module, ABC):
         self.kind, self.weight, self.mode = centres, weight, mode
 
     def start(self, context: LossContext) -> None:
-        """Make centres and networks for this problem."""
         of_loss = context.centres
         beside = isinstance(of_loss, Tensor)
         if self.kind is None and beside:
@@ -203,7 +202,6 @@ class PosteriorControl(Control):
         return dealt.view(-1, *self.places.shape).transpose(0, 1)
 
     def _values(self, blocks: Tensor) -> Tensor:
-        """Return the i of eq. (5) that each block's signs make, (n_blocks, b)."""
         return ((blocks >= 0) * self.powers).sum(dim=2)
 
 
@@ -238,7 +236,6 @@ class Surrogate(nn.Module):
         self.register_buffer("never", _NEVER * beyond.float()[:, None])
 
     def reset(self, generator: torch.Generator) -> None:
-        """Draw the weights as torch does for linear layers."""
         _, n_hidden, block = self.W1.shape
         with torch.no_grad():
             for parameter, n_inputs in (

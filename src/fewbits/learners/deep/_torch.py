@@ -37,7 +37,6 @@ def straight_through(scores: Tensor) -> Tensor:
 
 
 def as_device(name: str) -> torch.device:
-    """Return the device of this name."""
     # "auto" takes that of the block, `on_device`, or else a GPU if there is one.
     around = device_around() if name == "auto" else None
     device: torch.device = device_named(around or name)

@@ -214,7 +214,6 @@ class Trainer:
         return batches
 
     def _step(self, rows: Tensor) -> float:
-        """Make a step on the training items of these numbers, and return the loss."""
         X = self.items[self.train[rows]].to(self.device)
         mixed = self.config.mixed_precision
         with torch.autocast(self.device.type, enabled=mixed):
@@ -233,7 +232,6 @@ class Trainer:
         return loss
 
     def _give_up(self, epoch: int, good: tuple[State, State]) -> None:
-        """Go back to the last good epoch."""
         self._go_back(good)
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
@@ -255,7 +253,6 @@ class Trainer:
         return evaluator.metrics(items.cpu().numpy(), queries.cpu().numpy(), classes)
 
     def score(self, rows: NDArray[np.int64]) -> Tensor:
-        """Return the scores of some rows, (n, n_bits), without gradients."""
         self.network.eval()
         with torch.inference_mode():
             parts = [
@@ -282,7 +279,6 @@ class Trainer:
         return int(measured[int(np.argmax(smooth(values, window)))]["epoch"])
 
     def restore_best(self) -> None:
-        """Go back to the epoch that was best on the held-out items."""
         if self._best is not None:
             self._go_back(self._best[1:])
         self.network.eval()

@@ -78,7 +78,6 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
 
 
 def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres:
-    """Return all rows of a matrix and of its negative, and balanced ones."""
     # Columns get signs, which change no distance, as rows do of fewer classes.
     rows, n_bits = np.concatenate([H, -H]), H.shape[1]
     farthest, apart = rows, -1
