@@ -4,7 +4,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -114,7 +113,8 @@ class Classemes(Learner):
             slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
         self.objective_ = np.array([0.5 * np.sum(A**2) + self.C * slack.sum()])
         while K * len(planes) < n_bits:
-            drawn = bootstrap(numbers, rng)
+            members = [np.flatnonzero(numbers == k) for k in np.unique(numbers)]
+            drawn = np.concatenate([rng.choice(of, len(of)) for of in members])
             planes.append(self._machines(rows[drawn], numbers[drawn], seed))
         A, a0 = (np.concatenate(part) for part in zip(*planes, strict=True))
         H = rows @ A.T + a0 > 0
@@ -134,12 +134,6 @@ class Classemes(Learner):
         labels = [numbers == k for k in range(len(self.classes_))]
         balanced = self.class_weight is not None
         return hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
-
-
-def bootstrap(numbers: NDArray[np.int64], rng: RandomState) -> NDArray[np.int64]:
-    """Return rows, drawn with replacement from each class, as many as it has."""
-    classes = [np.flatnonzero(numbers == k) for k in np.unique(numbers)]
-    return np.concatenate([rng.choice(rows, len(rows)) for rows in classes])
 
 
 def most_used(

@@ -204,14 +204,16 @@ class Training:
         scores = self.map.scores(rows)
         bits = current_backend().signs(scores)
         targets = neighbour_probabilities(rows, batch)
-        loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
+        value, by_bits, by_log_scale = divergence(
+            bits, targets, batch.anchors, self.lengths, self._log_scale
+        )
         # As if bits were hyperbolic tangents.
-        by_scores = loss.grad_bits * (1 - namespace(scores).tanh(scores) ** 2)
+        by_scores = by_bits * (1 - namespace(scores).tanh(scores) ** 2)
         way = self._adam.n_steps / (self.n_iter * self._n_batches)
         rate = self.rate * (1 + np.cos(np.pi * way)) / 2
-        gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
+        gradients = [*self.map.gradients(rows, by_scores), by_log_scale]
         self._adam.step(gradients, float(rate))
-        return loss.value
+        return value
 
     def best(self, *, trusted: bool = False) -> Map:
         """Return the map after the last iteration, or the start if that is better."""
@@ -386,12 +388,6 @@ def precisions(squared: Float32Array, perplexity: float) -> Float32Array:
     return np.asarray(np.sqrt(low * high) / scale, np.float32)
 
 
-class LossAndGradients(NamedTuple):
-    value: float
-    grad_bits: Matrix  # (m, n_bits), by the bits, as -1 and 1
-    grad_log_scale: Matrix  # (n_lengths,), by the logarithm of the scale of each
-
-
 def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
     """Return the probability of each row of the batch as a neighbour of each anchor."""
     squares = namespace(X).einsum("ij,ij->i", X, X)
@@ -406,8 +402,10 @@ def divergence(
     anchors: Matrix,
     lengths: Sequence[int],
     log_scale: Matrix,
-) -> LossAndGradients:
+) -> tuple[float, Matrix, Matrix]:
     """Return the cross-entropy of probabilities by vectors with those by codes."""
+    # With the gradients by the bits (m, n_bits), as -1 and 1, and by the logarithms of
+    # the scales (n_lengths,).
     xp, mine = namespace(bits), bits[anchors]
     grad_bits, grad_log_scale = xp.zeros_like(bits), xp.zeros_like(log_scale)
     agreement, start, value = xp.zeros_like(targets), 0, 0.0
@@ -422,7 +420,7 @@ def divergence(
         grad_log_scale[i] = factor * xp.dot(gradient.ravel(), agreement.ravel())
         grad_bits[:, :length] += factor * (gradient.T @ mine[:, :length])
         grad_bits[anchors, :length] += factor * (gradient @ bits[:, :length])
-    return LossAndGradients(value, grad_bits, grad_log_scale)
+    return value, grad_bits, grad_log_scale
 
 
 def _softmax(logits: Matrix, itself: Matrix) -> tuple[Matrix, Matrix]:

@@ -261,6 +261,10 @@ class DeepLearner(Learner):
         evaluator = Evaluator(labels, train, held_out, rng, base)
         seed = int(rng.randint(2**31 - 1))
         items, n_features = self._items(X, train, seed)
+        checksum = ""
+        if self.checkpoint is not None:
+            rows = data_checksum(items.X.reshape(len(labels), -1), labels)
+            checksum = f"{items.X.dtype} {items.X.shape[1:]} {rows}"
         return Problem(
             items,
             n_features,
@@ -269,7 +273,7 @@ class DeepLearner(Learner):
             all_targets.subset(train),
             evaluator,
             seed,
-            "" if self.checkpoint is None else _checksum(items.X, labels),
+            checksum,
         )
 
     def _items(self, X: Array, rows: NDArray[np.int64], seed: int) -> tuple[Items, int]:
@@ -521,7 +525,3 @@ def _described(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_described(item) for item in value]
     return value if isinstance(value, bool | int | float | str) else repr(value)
-
-
-def _checksum(X: Array, labels: NDArray[Any]) -> str:
-    return f"{X.dtype} {X.shape[1:]} {data_checksum(X.reshape(len(X), -1), labels)}"
