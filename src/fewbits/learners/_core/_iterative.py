@@ -1,7 +1,6 @@
 """What long fits share: iterations, checkpoints, progress, cached steps."""
 
 import json
-import reprlib
 import sys
 import time
 import warnings
@@ -265,7 +264,10 @@ class Checkpoint:
             return
         # Another learner has other parameters, which say less.
         key = "learner" if "learner" in other else other[0]
-        was, is_now = (reprlib.repr(of.get(key)) for of in (saved, now))
+        was, is_now = (
+            text if len(text := repr(of.get(key))) <= 80 else f"{text[:80]}..."
+            for of in (saved, now)
+        )
         differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
         raise ArtefactError(
             f"{self.path} belongs to another fit: {differs}; name another file, or "
