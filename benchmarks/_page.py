@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from benchmarks import _growth
 from benchmarks._frontier import draw
+from benchmarks._markdown import wrapped
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -546,7 +547,7 @@ def write(path: Path = PAGE) -> None:
     n_words = len(re.findall(r"\S*\w\S*", text))
     if n_words > MOST_WORDS:
         raise SystemExit(f"benchmarks: {n_words} words, {MOST_WORDS} fit")
-    path.write_text(text, "utf-8")
+    path.write_text(wrapped(text), "utf-8")
     draw(read("compare_faiss")["rows"], path.with_name("beside-faiss.svg"))
 
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks._markdown import wrapped
 from research.common.features import TITLES
 from research.core import claims, compare, plot, record, table
 from research.core.record import RESULTS, Record, store_of
@@ -152,7 +153,7 @@ class Study:
         if n_words > MOST_WORDS:
             raise SystemExit(f"{self.name}: {n_words} words, {MOST_WORDS} fit")
         path = folder / f"{self.name}.md"
-        path.write_text(text.rstrip() + "\n", "utf-8")
+        path.write_text(wrapped(text.rstrip()) + "\n", "utf-8")
         return path
 
     def _rendered(self, folder: Path) -> str:

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fewbits import demo
+from fewbits import datasets
 from fewbits.collection import Collection
 from tests.cli._calling import invoke
 
 
 @pytest.fixture(scope="module")
 def data():
-    whole = demo.load()
+    whole = datasets.load_icd10()
     rows = np.random.default_rng(0).permutation(len(whole))[:2000]
     return replace(
         whole,
@@ -47,16 +47,23 @@ def told_by(folder, bits, gain):
 
 
 def test_on_a_slice(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "load", lambda: data)
+    monkeypatch.setattr(datasets, "load_icd10", lambda: data)
     # 2,000 rows are too few for neighbours to teach much.
     answers = told_by(tmp_path / "d", 64, gain=-0.03)
-    assert [*answers] == [*demo.QUESTIONS]
+    assert len(answers) == 5
     opened = Collection.open(tmp_path / "d")
     assert opened.column("icd10").tolist() == data.keys
-    assert demo.made(tmp_path / "d")
-    (answer,) = demo.ask(opened, [data.items[0]])
-    assert answer.texts[0] == data.items[0]
-    assert answer.distances[0] == 0
+    for question, answer in answers.items():
+        hits = opened.search([question])[0]
+        assert answer["texts"] == [hit["text"] for hit in hits]
+        assert answer["distances"] == [hit.distance for hit in hits]
+
+
+def test_another_collection_is_not_replaced(tmp_path):
+    Collection.create(tmp_path / "c", np.eye(8, dtype=np.float32), bits=4)
+    result = invoke("demo", "-o", tmp_path / "c")
+    assert result.exit_code == 2
+    assert "holds a collection already" in result.stderr
 
 
 @pytest.mark.skipif(

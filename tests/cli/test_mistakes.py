@@ -65,7 +65,7 @@ MISTAKES = {
     "compare x.npy --bytes 4 -m lsh -m bp --device cpu": "method, not lsh, bp",
     "fit x.npy -o n --checkpoint t.txt": "t.txt is not a checkpoint of a fit",
     "fit x.npy -o n -b many": "valid integer",
-    "fit x.npy -o n -b 0": "n_bits",
+    "fit x.npy -o n -b 0": "bits must be",
     "fit x.npy": "Missing option",
     "fit x.npy -o b": "holds a collection already",
     "fit x.npy -o out_of_distribution": "collection.json of something else",
@@ -76,7 +76,7 @@ MISTAKES = {
     "data export digits x.npy": "x.npy exists; name another file, or use --overwrite",
     "fit x.npy -o file.dat/deep/n": "file.dat/deep/n: Not a directory",
     "fit x.npy -o n --set n_iter=2 --set n_iter=3": "set twice",
-    "fit x.npy -o n -b 65537": "1 to 65536, got 65537",
+    "fit x.npy -o n -b 65537": "65536], got 65537",
     "fit x.npy -o n -m threshold -b 9": "chooses the number of bits itself",
     "encode b x.npy -o x.npy": "is the input",
     "encode b x.npy -o b/codes.npy": "is a collection",
@@ -162,6 +162,11 @@ MISTAKES = {
     "delete b 7": "extra argument(s) (7); ids are given by --ids (see",
     "delete b --ids 99999": "there is no item with id 99999",
     "magic": "No such command",
+    "fit x.npy -o n --method lsh": "No such option: --method; it is --learner now (see",
+    "build n x.npy --seed 1": "No such option: --seed; it is --random-state now (see",
+    "like b --not x": "No such option: --not; it is --bad now (see",
+    "get b 1 --keep title": "No such option: --keep; it is --columns now (see",
+    "get b 1 --wait 3": "No such option: --wait",
 }
 
 

@@ -133,6 +133,17 @@ def test_they_stay_when_rows_come_and_go(pair):
         assert Collection.verify_folder(col.path).is_intact
 
 
+def test_extension_types():
+    flat = pa.FixedSizeListArray.from_arrays(pa.array(range(2 * N), pa.int32()), 2)
+    kind = pa.fixed_shape_tensor(pa.int32(), [2])
+    tensors = pa.ExtensionArray.from_storage(kind, flat)
+    col = Collection.create(None, X, ids=IDS, columns={"t": tensors}, encoder=ENCODER)
+    col.update(None, ids=[IDS[7]], columns={"t": tensors.slice(3, 1)})
+    wanted = tensors.to_pylist()
+    wanted[7] = wanted[3]
+    assert col.to_arrow()["t"].to_pylist() == wanted
+
+
 def test_a_reader_goes_on_while_values_change(tmp_path):
     columns = {"n": np.zeros(N, np.int64)}
     col = Collection.create(

@@ -115,5 +115,5 @@ def test_damaged_batch(tmp_path, make_tar, batches, data, message):
 @pytest.mark.parametrize("name", ["readme", "train/spaceship/0.jpg"])
 def test_not_cifar10(tmp_path, make_tar, name):
     make_tar(tmp_path / "cifar10.tar", {name: b"x"})
-    with pytest.raises(ArtefactError, match="there are no files SPLIT"):
+    with pytest.raises(ArtefactError, match="there is no SPLIT"):
         datasets.load_cifar10(tmp_path)

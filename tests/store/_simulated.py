@@ -112,7 +112,7 @@ class SimulatedDisk:
         return len(self.names_[name].data)
 
     @contextmanager
-    def note(self, name, content):
+    def note(self, lock, content):
         yield
 
     def lock(self, name, *, shared):

@@ -32,7 +32,7 @@ def deep_learner(method, **options):
 
 def dch():
     losses = pytest.importorskip("fewbits.learners.deep.losses")
-    return deep_learner("dch", loss=losses.LOSSES["dch"](gamma=30.0, quantization=0.2))
+    return deep_learner("dch", loss=losses.LOSSES["dch"](gamma=30.0))
 
 
 def controlled():
@@ -50,7 +50,7 @@ SHORT = {"training.max_epochs": 3, "network.hidden": ()}
         ("dbc", lambda: DBC(16, n_iter=3, random_state=0), {"n_iter": 3}),
         ("csq", lambda: deep_learner("csq"), SHORT),
         ("llc", lambda: deep_learner("llc"), {"training.max_epochs": 3}),
-        ("dch", dch, {**SHORT, "loss.gamma": 30.0, "loss.quantization": 0.2}),
+        ("dch", dch, {**SHORT, "loss.gamma": 30.0}),
         (
             "csq",
             controlled,

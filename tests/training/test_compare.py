@@ -311,7 +311,8 @@ class TestChoice:
         assert "float16 vectors meet the target without any code" in str(choice)
 
     def test_codes_save_memory_not_time_where_a_scan_is_as_fast(self):
-        choice = compare("lsh", 64, DIGITS, recall=0.3).choice
+        few = np.random.default_rng(0).normal(size=(120, 8)).astype(np.float32)
+        choice = compare("lsh", 64, few, k=3, recall=0.1).choice
         assert "codes save memory here, not time" in str(choice)
 
     def test_longer_codes_than_the_choice_are_not_learnt(self):

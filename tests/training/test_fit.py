@@ -56,7 +56,7 @@ def test_a_chosen_number_is_told():
         ({"learner": "magic"}, "no method 'magic'; 'fewbits methods' lists"),
         ({"parameters": {"magic": 1}}, "itq has no parameter 'magic'"),
         ({"learner": "threshold", "bits": 8}, "chooses the number of bits itself"),
-        ({"bits": 0}, "n_bits must be"),
+        ({"bits": 0}, "bits must be"),
         ({"backbone": "wordllama-256"}, "vectors need no backbone"),
         ({"random_state": -1}, "random_state must be"),
         ({"random_state": True}, "random_state must be"),

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
@@ -27,36 +28,51 @@ EXIT_INTERRUPT = 130
 #: What a user can cause: one line on standard error and exit status 2. Anything else is
 #: ours, and a traceback. `fewbits.errors.OUTCOMES` says the same for a service.
 MISTAKES = (FewbitsError, OSError, MemoryError, UnicodeError)
-#: In the order of the help, with the panel that shows each. A command is the function
-#: of its name in the module ``_name``.
+#: In the order of the help: the panel that shows a command, and the module that has it
+#: as the function of its name.
 COMMANDS = {
-    "demo": "Start",
-    "build": "Start",
-    "search": "Start",
-    "get": "Ask",
-    "like": "Ask",
-    "classify": "Ask",
-    "duplicates": "Ask",
-    "inspect": "Ask",
-    "serve": "Ask",
-    "add": "Change",
-    "upsert": "Change",
-    "update": "Change",
-    "delete": "Change",
-    "apply": "Change",
-    "tag": "Change",
-    "backup": "Change",
-    "reencode": "Change",
-    "compact": "Change",
-    "verify": "Change",
-    "compare": "Learn and measure",
-    "methods": "Learn and measure",
-    "fit": "Learn and measure",
-    "recall": "Learn and measure",
-    "evaluate": "Learn and measure",
-    "encode": "Learn and measure",
-    "export": "Learn and measure",
-    "data": "Learn and measure",
+    "demo": ("Start", "_demo"),
+    "build": ("Start", "_build"),
+    "search": ("Start", "_search"),
+    "get": ("Ask", "_search"),
+    "like": ("Ask", "_search"),
+    "classify": ("Ask", "_classify"),
+    "duplicates": ("Ask", "_duplicates"),
+    "inspect": ("Ask", "_inspect"),
+    "serve": ("Ask", "_serve"),
+    "add": ("Change", "_changes"),
+    "upsert": ("Change", "_changes"),
+    "update": ("Change", "_changes"),
+    "delete": ("Change", "_changes"),
+    "apply": ("Change", "_apply"),
+    "tag": ("Change", "_folder"),
+    "backup": ("Change", "_folder"),
+    "reencode": ("Change", "_folder"),
+    "compact": ("Change", "_folder"),
+    "verify": ("Change", "_folder"),
+    "compare": ("Learn and measure", "_compare"),
+    "methods": ("Learn and measure", "_compare"),
+    "fit": ("Learn and measure", "_fit"),
+    "recall": ("Learn and measure", "_measure"),
+    "evaluate": ("Learn and measure", "_measure"),
+    "encode": ("Learn and measure", "_encoder"),
+    "export": ("Learn and measure", "_encoder"),
+    "data": ("Learn and measure", "_data"),
+}
+#: Options by the names that they had in earlier versions.
+FORMER_OPTIONS = {
+    "--by": "--encoder",
+    "--fit-rows": "--n-fit",
+    "--id": "--good-ids",  # of `like`
+    "--keep": "--columns",
+    "--key": "--id",
+    "--labels": "--label",
+    "--method": "--learner",
+    "--not": "--bad",
+    "--not-id": "--bad-ids",
+    "--rows": "--sample",
+    "--seed": "--random-state",
+    "--wait": "--timeout",
 }
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
@@ -66,8 +82,6 @@ class _Commands(Mapping[str, Any]):
     """The commands by name; the module of one is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in COMMANDS:
-            raise KeyError(name)
         return _command(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -144,7 +158,7 @@ app = typer.Typer(
 def _root(
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", help="Print the version, which kernels run, and the platform."
         ),
     ] = False,
@@ -194,7 +208,8 @@ class _NoPandas:
 @cache
 def _command(name: str) -> Any:
     """Return a command, or a group of commands, for Click."""
-    command = vars(import_module(f"fewbits.cli._{name}"))[name]
+    panel, module = COMMANDS[name]
+    command = vars(import_module(f"fewbits.cli.{module}"))[name]
     if isinstance(command, typer.Typer):
         group = command
     else:
@@ -206,7 +221,7 @@ def _command(name: str) -> Any:
         info.help = "\n\n".join(text.replace("\n", " ") for text in paragraphs)
         info.cls = _Command
     made: Any = get_command(group)
-    made.rich_help_panel = COMMANDS[name]
+    made.rich_help_panel = panel
     return made
 
 
@@ -219,9 +234,12 @@ def _end_of_usage(error: Any) -> NoReturn:
     name = error.ctx.command_path if error.ctx is not None else "fewbits"
     text = _one_line(error.format_message()).rstrip(".")
     parameters = error.ctx.command.params if error.ctx is not None else ()
-    takes_ids = any("--ids" in parameter.opts for parameter in parameters)
-    if text.startswith("Got unexpected extra argument") and takes_ids:
+    options = {option for parameter in parameters for option in parameter.opts}
+    if text.startswith("Got unexpected extra argument") and "--ids" in options:
         text = f"{text}; ids are given by --ids"
+    former = getattr(error, "option_name", "")
+    if (name_now := FORMER_OPTIONS.get(former)) in options:
+        text = f"No such option: {former}; it is {name_now} now"
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 

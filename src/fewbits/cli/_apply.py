@@ -5,36 +5,28 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument
 
 from fewbits.cli import _options as opt
-from fewbits.cli._add import print_change
+from fewbits.cli._changes import print_change
 from fewbits.errors import ArgumentError, FewbitsError, one_line
 
 if TYPE_CHECKING:
     from fewbits.collection import Collection
 
 #: What a line may say, and what is said of it afterwards.
-_VERBS = {
-    "add": "added",
-    "upsert": "upserted",
-    "update": "updated",
-    "delete": "deleted",
-}
+_VERBS = dict(add="added", upsert="upserted", update="updated", delete="deleted")
 _MOST = 1 << 16  # lines that become one change
 
 
 def apply(
     collection: opt.CollectionPath,
     changes: Annotated[
-        str,
-        typer.Argument(
-            metavar="CHANGES", help="A .jsonl file, or - for standard input."
-        ),
+        str, Argument(metavar="CHANGES", help="A .jsonl file, or - for standard input.")
     ],
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
@@ -53,61 +45,43 @@ def apply(
     col = Collection.open(collection)
     id_name = col.facts.id_column or "id"
     source = "standard input" if changes == "-" else changes
-    if changes == "-":
-        batches = [*_batches(sys.stdin.buffer, id_name)]
-    else:
-        with Path(changes).open("rb") as lines:
-            batches = [*_batches(lines, id_name)]
-    counts: Counter[str] = Counter()
     with (
-        col.transaction(timeout=timeout),
-        tempfile.TemporaryDirectory() as folder,
+        nullcontext(sys.stdin.buffer) if changes == "-" else open(changes, "rb") as file
     ):
-        for batch in batches:
+        batches = [*_batches(file, id_name)]
+    counts: Counter[str] = Counter()
+    with col.transaction(timeout=timeout), tempfile.TemporaryDirectory() as folder:
+        for verb, first, values in batches:
             try:
-                counts[_VERBS[batch.verb]] += _changed(col, batch, Path(folder))
+                counts[_VERBS[verb]] += _changed(col, verb, values, Path(folder))
             except FewbitsError as error:
-                raise ArgumentError(f"{source}, {batch}: {error}") from error
+                last = first + len(values) - 1
+                lines = f"lines {first} to {last}" if last > first else f"line {first}"
+                raise ArgumentError(f"{source}, {lines}: {error}") from error
     done = {name: counts[name] for name in _VERBS.values() if name in counts}
     print_change(collection, col, as_json, **done or {"changed": 0})
 
 
-@dataclass
-class _Batch:
-    """Lines that follow one another and do the same to items that differ."""
-
-    verb: str
-    first: int
-    columns: frozenset[str]
-    values: list[Any] = field(default_factory=list)
-    ids: set[Any] = field(default_factory=set)
-
-    def __str__(self) -> str:
-        last = self.first + len(self.values) - 1
-        return f"line {last}" if last == self.first else f"lines {self.first} to {last}"
-
-
-def _batches(lines: Iterable[bytes], id_name: str) -> Iterator[_Batch]:
-    batch: _Batch | None = None
+def _batches(
+    lines: Iterable[bytes], id_name: str
+) -> Iterator[tuple[str, int, list[Any]]]:
+    """Yield lines that do the same to items that differ: verb, first, and values."""
+    first, kind, ids, values = 0, ("", frozenset[str]()), set[Any](), list[Any]()
     for number, line in enumerate(lines, 1):
         verb, value = _change(line, number)
         is_row = isinstance(value, dict)
         columns = frozenset(value if is_row else ())
         # Without an id, each stands for itself: `update` and `upsert` refuse it.
         id = value.get(id_name, (number,)) if is_row else value
-        if (
-            batch is None
-            or (batch.verb, batch.columns) != (verb, columns)
-            or id in batch.ids
-            or len(batch.values) >= _MOST
-        ):
-            if batch is not None:
-                yield batch
-            batch = _Batch(verb, number, columns)
-        batch.values.append(value)
-        batch.ids.add(id)
-    if batch is not None:
-        yield batch
+        if values and (kind != (verb, columns) or id in ids or len(values) >= _MOST):
+            yield kind[0], first, values
+            ids, values = set(), []
+        if not values:
+            first, kind = number, (verb, columns)
+        values.append(value)
+        ids.add(id)
+    if values:
+        yield kind[0], first, values
 
 
 def _change(line: bytes, number: int) -> tuple[str, Any]:
@@ -132,16 +106,15 @@ def _change(line: bytes, number: int) -> tuple[str, Any]:
     return verb, value
 
 
-def _changed(collection: "Collection", batch: _Batch, folder: Path) -> int:
-    if batch.verb == "delete":
-        if not batch.columns:
-            return collection.delete(batch.values)
-        if batch.columns != {"filter"}:
+def _changed(col: "Collection", verb: str, values: list[Any], folder: Path) -> int:
+    if verb == "delete":
+        if not isinstance(values[0], dict):
+            return col.delete(values)
+        if [*values[0]] != ["filter"]:
             raise ArgumentError('delete takes an id, or {"filter": CONDITION}')
-        return sum(collection.delete(filter=value["filter"]) for value in batch.values)
+        return sum(col.delete(filter=value["filter"]) for value in values)
     # Rows are read as any file of rows is.
     path = folder / "rows.jsonl"
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in batch.values)
-    method = getattr(collection, batch.verb)
-    return int(method(path))
+        file.writelines(json.dumps(row) + "\n" for row in values)
+    return int(getattr(col, verb)(path))

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
-from fewbits.cli._add import print_change
+from fewbits.cli._changes import print_change
 from fewbits.cli._fit import Learning
 from fewbits.cli._printing import counted, print_json, progress_bar, say
 from fewbits.errors import ArgumentError
@@ -17,7 +18,6 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.collection import Collection
 
-_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _YEAR = r"(?:1[89]|20)\d\d"
@@ -28,9 +28,9 @@ _NOT_ISO = (
 )
 #: Types of columns that files hold as texts in ISO 8601.
 _MOMENTS = {
-    "date32": ("dates", r"\d{4}-\d\d-\d\d"),
-    "timestamp[us]": ("times", _TIME),
-    "timestamp[us, tz=UTC]": ("times", _TIME + r"(?:Z|[+-]\d\d:?\d\d)"),
+    "date32": "dates",
+    "timestamp[us]": "times",
+    "timestamp[us, tz=UTC]": "times",
 }
 
 
@@ -43,27 +43,33 @@ def build(
     label: opt.Label = None,
     id: opt.Id = None,
     columns: opt.Columns = None,
-    types: opt.Types = None,
+    types: Annotated[
+        list[str] | None,
+        Option(
+            help="Types of columns to keep, by the names of Arrow: zip=string,"
+            "price=float64 or 'seen=timestamp[us, tz=UTC]'; may be repeated."
+        ),
+    ] = None,
     skip_blank: opt.SkipBlank = False,
     skip_unreadable: opt.SkipUnreadable = False,
     normalize: opt.Normalize = False,
     keep_vectors: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Keep the vectors too, for re-ranking, as int8 (1.25 bytes per "
             "component), float16 or float32."
         ),
     ] = None,
     index: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="How codes are searched, always with the same answers: auto, flat or "
             "multi-index. Default: auto."
         ),
     ] = None,
     encoder: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Take the encoder of this collection instead of learning one; with "
             "--bits only the first bits of its codes."
         ),
@@ -81,9 +87,7 @@ def build(
     device: opt.Device = None,
     overwrite: Annotated[
         bool,
-        typer.Option(
-            "--overwrite", help="Replace what COLLECTION holds, its encoder included."
-        ),
+        Option("--overwrite", help="Replace what COLLECTION holds, its encoder too."),
     ] = False,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
@@ -133,7 +137,7 @@ def build(
         "label": label,
         "id": id,
         "columns": columns or None,
-        "types": opt.parse_types(types),
+        "types": _types(types) if types else None,
         "skip_blank": skip_blank,
         "skip_unreadable": skip_unreadable,
     }
@@ -145,15 +149,15 @@ def build(
         if encoder_source is None:
             learning.check_same(collection, built)
         else:
-            theirs = encoder_source.encoder
+            ours, theirs = built.encoder, encoder_source.encoder
             if bits is not None:
                 theirs = theirs.prefix(bits)
-            if theirs.fingerprint != built.encoder.fingerprint:
+            if theirs.fingerprint != ours.fingerprint:
+                one, other = (f"{x!r} {x.fingerprint[:12]}" for x in (ours, theirs))
                 raise ArgumentError(
-                    f"{collection} has an encoder already, {built.encoder!r} "
-                    f"{built.encoder.fingerprint[:12]}, not {theirs!r} "
-                    f"{theirs.fingerprint[:12]} of {encoder}: leave out --encoder, or "
-                    "replace the collection by --overwrite"
+                    f"{collection} has an encoder already, {one}, not {other} of "
+                    f"{encoder}: leave out --encoder, or replace the collection by "
+                    "--overwrite"
                 )
         if column and not built.columns and built.kind in ("images", "codes"):
             reading |= {"column": None, built.kind: column[0]}
@@ -171,7 +175,17 @@ def build(
                 progress=progress,
             )
         if n < len(built):  # some were there before
-            _print_added(collection, built, n, len(source) - n, as_json)
+            n_there = len(source) - n
+            if as_json or not n_there:
+                more = {"already_there": n_there} if as_json else {}
+                print_change(collection, built, as_json, added=n, **more)
+                return
+            are = "1 is" if n_there == 1 else f"{n_there:,} are"
+            typer.echo(
+                f"{collection}: added {n:,} of {counted(len(source), 'row')}: {are} "
+                "there already ('fewbits upsert' replaces them); "
+                f"{counted(len(built), 'item')} in all"
+            )
             return
     else:
         tools.check_target(collection, overwrite=overwrite)
@@ -213,37 +227,34 @@ def build(
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
         column += [source.column] if source.column else []
+    options: dict[str, Any] = {"--input": items, "--column": column, "-k": 3}
     words: list[Any] = []
-    options: dict[str, Any] = {}
-    if source.kind == "texts":
-        words = ["what you look for"]
-    elif source.kind == "images":
-        words = [source.values[0]]
-    elif source.kind == "codes":
+    if source.kind == "codes":
         options = {"--ids": built.ids[0], "-k": 3}
-    else:
-        options = {"--input": items, "--column": column, "-k": 3}
+    elif source.kind != "vectors":
+        words, options = ["what you look for"], {}
+        if source.kind == "images":
+            words = [source.values[0]]
     then = opt.command_line("search", collection, *words, **options)
     typer.echo(f"next: {then}")
 
 
-def _print_added(
-    path: Path, built: "Collection", n: int, n_there: int, as_json: bool
-) -> None:
-    """Print how many rows came to others, and how many of them were there already."""
-    if as_json or not n_there:
-        more = {"already_there": n_there} if as_json else {}
-        print_change(path, built, as_json, added=n, **more)
-        return
-    are = "1 is" if n_there == 1 else f"{n_there:,} are"
-    typer.echo(
-        f"{path}: added {n:,} of {counted(n + n_there, 'row')}: {are} there already "
-        f"('fewbits upsert' replaces them); {counted(len(built), 'item')} in all"
-    )
+def _types(types: list[str]) -> dict[str, str]:
+    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns."""
+    parsed = {}
+    # A comma within brackets is part of a type.
+    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
+        name, _, kind = part.partition("=")
+        if not (name.strip() and kind.strip()):
+            raise ArgumentError(f"types look like name=type, got {part!r}")
+        parsed[name.strip()] = kind.strip()
+    return parsed
 
 
 def _notes_on_times(built: "Collection") -> Iterator[str]:
     """Yield what to do about columns whose first texts are all days, or times."""
+    import pyarrow as pa
+
     from fewbits._arrow import is_text
 
     texts = [field.name for field in built.schema if is_text(field.type)]
@@ -251,19 +262,21 @@ def _notes_on_times(built: "Collection") -> Iterator[str]:
     if not names or not len(built):
         return
     first = next(built.batches(names)).slice(0, 1000)
+    types = [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")]
     for name in names:
         values = [value for value in first[name].to_pylist() if value]
         if values and all(re.fullmatch(_NOT_ISO, value) for value in values):
-            option = _type_option(name, "date32")
+            option = shlex.join(["--types", f"{name}=date32"])
             yield (
                 f"{name} holds dates such as {values[0]} as texts; {option} reads them "
                 "as dates where they are written as 2025-03-14"
             )
-        for kind, (what, pattern) in _MOMENTS.items():
-            if values and all(re.fullmatch(pattern, value) for value in values):
-                option = _type_option(name, kind)
+        for (kind, what), type in zip(_MOMENTS.items(), types, strict=True):
+            try:
+                pa.array(values, pa.string()).cast(type)
+            except pa.ArrowInvalid:
+                continue
+            if values:
+                option = shlex.join(["--types", f"{name}={kind}"])
                 yield f"{name} holds {what} as texts; {option} reads them as {what}"
-
-
-def _type_option(name: str, kind: str) -> str:
-    return shlex.join(["--types", f"{name}={kind}"])
+            break

@@ -1,10 +1,9 @@
 """``fewbits classify``."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, say
@@ -27,8 +26,7 @@ _HEADINGS = {
 def classify(
     collection: opt.CollectionPath,
     items: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ITEM", help="Texts, or paths of images."),
+        list[str] | None, Argument(metavar="ITEM", help="Texts, or paths of images.")
     ] = None,
     source: opt.Source = None,
     ids: opt.Ids = None,
@@ -36,28 +34,24 @@ def classify(
     vectors: opt.QueryVectors = None,
     label: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Column of the collection with classes: classify by a vote of the "
             "nearest neighbours instead (k-NN)."
         ),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option(
-            "--k", "-k", help="Neighbours that vote, with --label. Default: 10."
-        ),
+        Option("--k", "-k", help="Neighbours that vote, with --label. Default: 10."),
     ] = None,
     linear: Annotated[
         bool,
-        typer.Option(
-            "--linear",
-            help="With --label: use linear SVMs on bits, learnt from the collection, "
-            "instead of k-NN.",
+        Option(
+            "--linear", help="With --label: by linear SVMs on bits instead of k-NN."
         ),
     ] = False,
     decoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--decoder",
             "-d",
             help="soft: the most probable class. nearest: the class whose code has "
@@ -67,20 +61,14 @@ def classify(
     ] = None,
     radius: Annotated[
         int | None,
-        typer.Option(
-            help="Maximum Hamming distance to a class code, for --decoder bounded. "
-            "Default: 1."
-        ),
+        Option(help="Most bits from a class code, for --decoder bounded. Default: 1."),
     ] = None,
     max_queries: Annotated[
-        int | None,
-        typer.Option(
-            help="Maximum number of guesses, for --decoder orbgrand. Default: 1000."
-        ),
+        int | None, Option(help="Most guesses, for --decoder orbgrand. Default: 1000.")
     ] = None,
     order: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Order of the guesses, for --decoder orbgrand. ranks: by the ranks "
             "of the scores' magnitudes, in the same order for all items. costs: by "
             "the scores themselves; agrees with soft and takes longer. Default: ranks."
@@ -88,7 +76,7 @@ def classify(
     ] = None,
     max_false_reject_rate: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Reject unknown items; wrongly reject at most this share of known "
             "ones. Start with 0.05. The expected false-accept rate is printed below "
             "the table, and is among 'expected' with --json."
@@ -96,7 +84,7 @@ def classify(
     ] = None,
     max_false_accept_rate: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Instead of --max-false-reject-rate: accept at most this share of the "
             "items of unknown classes, estimated by leave-one-class-out. Needs many "
             "classes; 0.05 needs 52."
@@ -104,7 +92,7 @@ def classify(
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Number of classes to show with their probabilities. Default: 3 if "
             "'fewbits fit' calibrated them on held-out items, else 0. For multi-label "
             "collections the number of labels to rank; default: 5."
@@ -137,7 +125,7 @@ def classify(
             "give either --max-false-reject-rate or --max-false-accept-rate"
         )
     if label is None:
-        opt.check_unused({"--linear": linear or None, "-k": k}, "--label")
+        opt.check_unused({"--linear": linear, "-k": k}, "--label")
     col = opt.open_at(collection, at)
     argument, values, names = opt.read_query(
         col, "items", items, source, column, ids, codes, vectors, skip_blank
@@ -152,10 +140,8 @@ def classify(
         max_false_accept_rate=max_false_accept_rate,
         top=top,
     )
-    rows = [
-        {"item": name, **record}
-        for name, record in zip(names, answer.to_list(), strict=True)
-    ]
+    records = zip(names, answer.to_list(), strict=True)
+    rows = [{"item": name, **record} for name, record in records]
     if as_json:
         shared = {} if answer.expected is None else {"expected": answer.expected}
         print_json(*({**row, **shared} for row in rows))
@@ -177,11 +163,7 @@ def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
 
     options = {key: value for key, value in parameters.items() if value is not None}
     for key in options:
-        takers = [
-            taker
-            for taker, kind in DECODERS.items()
-            if key in {field.name for field in fields(kind)}
-        ]
+        takers = [x for x, kind in DECODERS.items() if key in kind.__dataclass_fields__]
         if name not in takers:
             option = f"--{key.replace('_', '-')}"
             raise ArgumentError(f"{option} needs --decoder {' or '.join(takers)}")
@@ -193,18 +175,16 @@ def _notes(
 ) -> Iterator[str]:
     """Yield notes on the items that are accepted as one of the classes."""
     if expected := answer.expected:
-        rejected = expected["false_reject_rate"]
+        rejected, share = expected["false_reject_rate"], expected["false_accept_rate"]
         yield f"{rejected:.2g} of known items are expected to be rejected"
-        share, interval = (
-            expected["false_accept_rate"],
-            expected["false_accept_interval"],
-        )
+        if share is None:
+            yield "too few classes to predict which share of unknown items is accepted"
+            return
+        low, high = expected["false_accept_interval"]
         yield (
-            "too few classes to predict which share of unknown items is accepted"
-            if share is None
-            else f"{share:.2g} of items of new classes are expected to be accepted (95 "
-            f"% interval {interval[0]:.2g} to {interval[1]:.2g}), if these differ "
-            "from known classes as those do from each other"
+            f"{share:.2g} of items of new classes are expected to be accepted (95 % "
+            f"interval {low:.2g} to {high:.2g}), if these differ from known classes as "
+            "those do from each other"
         )
     elif decoder is not None and decoder.max_distance is not None:
         from fewbits.ood import acceptance_region

@@ -1,11 +1,13 @@
-"""``fewbits compare``."""
+"""``fewbits compare``, and ``methods`` that it may compare."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import annotated, print_json, print_table, progress_bar, say
@@ -15,7 +17,7 @@ def compare(
     items: opt.InputPath,
     learners: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--learner",
             "-m",
             help="Method to compare; may be repeated. Default: lsh, a random rotation, "
@@ -24,7 +26,7 @@ def compare(
     ] = None,
     bits: Annotated[
         list[int] | None,
-        typer.Option(
+        Option(
             "--bits",
             "-b",
             help="Number of bits; may be repeated. Default: 64 and 256; with a target "
@@ -33,52 +35,45 @@ def compare(
     ] = None,
     recall: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Choose the smallest codes that reach this recall of the k nearest, "
             "with confidence and on new rows too."
         ),
     ] = None,
     max_bytes: Annotated[
         int | None,
-        typer.Option(
-            "--bytes",
-            help="Choose within so many bytes an item, stored vectors included.",
+        Option(
+            "--bytes", help="Choose within so many bytes an item, with stored vectors."
         ),
     ] = None,
     latency: Annotated[
         float | None,
-        typer.Option(
-            help="Choose within so many milliseconds of processor time, from a vector "
-            "to its answer."
-        ),
+        Option(help="Choose within so many milliseconds of processor time a query."),
     ] = None,
     k: opt.Neighbours = 10,
     shortlist: Annotated[
         int | None,
-        typer.Option(
-            help="Items that are re-ranked. Default: 100, or a tenth of fewer than "
-            "1,000 items."
-        ),
+        Option(help="Items that are re-ranked. Default: 100, at most a tenth."),
     ] = None,
     n_fit: Annotated[
         int | None,
-        typer.Option(help="Rows to learn from. Default: half of all but the queries."),
+        Option(help="Rows to learn from. Default: half of all but the queries."),
     ] = None,
     n_queries: Annotated[
-        int, typer.Option(help="Rows that are queries: at most an eighth of all.")
+        int, Option(help="Rows that are queries: at most an eighth of all.")
     ] = 1000,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw metrics by bits to a .svg file.")
+        Path | None, Option(help="Draw metrics by bits to a .svg file.")
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Metric of the plot: ann_map, label_map, recall, recall_reranked, "
             "svm, fit_seconds, encode_us or query_ms. Default: a panel for each."
         ),
     ] = None,
     backbone: Annotated[
-        str | None, typer.Option(help="Model that turns texts or images into features.")
+        str | None, Option(help="Model that turns texts or images into features.")
     ] = None,
     column: opt.Column = None,
     label: opt.Label = None,
@@ -86,7 +81,7 @@ def compare(
     skip_blank: opt.SkipBlank = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             help="Setting of one method, such as additive.correction=true, or of all, "
             "such as n_iter=100; may be repeated.",
@@ -94,7 +89,7 @@ def compare(
     ] = None,
     random_state: opt.Seed = 0,
     device: Annotated[
-        str | None, typer.Option(help="Device of torch, for methods that use it.")
+        str | None, Option(help="Device of torch, for methods that use it.")
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -231,3 +226,45 @@ def _table(scores: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
             ]
         )
     return header, rows
+
+
+def methods(
+    method: Annotated[
+        str | None, Argument(metavar="METHOD", help="A method, to list its settings.")
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """List the methods that learn codes, or the settings of METHOD.
+
+    Example: fewbits methods
+
+    Example: fewbits methods sp
+    """
+    from fewbits.training import describe, describe_all
+
+    if method is None:
+        descriptions = describe_all()
+        if as_json:
+            print_json([asdict(row) for row in descriptions])
+            return
+        rows = [
+            [
+                row.method,
+                ", ".join(["labels"] * row.needs_labels + ["torch"] * row.needs_torch),
+                f"{row.name}. {row.summary}",
+            ]
+            for row in descriptions
+        ]
+        print_table("", ["method", "needs", "description"], rows)
+        typer.echo("'fewbits methods METHOD' lists the settings of a method")
+        return
+    described = describe(method)
+    if as_json:
+        print_json(asdict(described))
+        return
+    typer.echo(f"{described.method}: {described.name}. {described.summary}")
+    if not described.settings and not described.needs_torch:
+        typer.echo("it has no settings")
+    if described.settings:
+        rows = [[row.name, row.values, row.text] for row in described.settings]
+        print_table("", ["--set name=value", "values", "description"], rows)

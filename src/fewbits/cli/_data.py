@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, progress_bar, say
@@ -44,23 +45,23 @@ def list_data(as_json: opt.Json = False) -> None:
 @data.command("export")
 def export(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")
+        str, Argument(metavar="NAME", help="A name from 'fewbits data list'.")
     ],
     output: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="FILE", help="A .csv file for texts, .npz or .npy for vectors."
         ),
     ],
     queries: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Also write queries to this file of the same format: a random tenth "
             "of the items, at most 1,000. They are left out of FILE."
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace existing files.")
+        bool, Option("--overwrite", help="Replace existing files.")
     ] = False,
 ) -> None:
     """Write the items and labels of a data set to a file.
@@ -100,11 +101,10 @@ def export(
 @data.command("get")
 def get(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")
+        str, Argument(metavar="NAME", help="A name from 'fewbits data list'.")
     ],
     folder: Annotated[
-        Path | None,
-        typer.Option(help="Target folder. Default: the user's data folder."),
+        Path | None, Option(help="Target folder. Default: the user's data folder.")
     ] = None,
 ) -> None:
     """Download a data set, or resume an interrupted download.

@@ -3,7 +3,7 @@
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_hits, print_json, print_table, say
@@ -20,16 +20,15 @@ def duplicates(
     collection: opt.CollectionPath,
     radius: Annotated[
         int,
-        typer.Option(
+        Option(
             "--radius",
             "-r",
-            help="Bits in which the codes of duplicates may differ; 0 finds items of "
-            "the same code.",
+            help="Bits in which the codes of duplicates may differ, from 0 on.",
         ),
     ],
     max_vector_distance: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Confirm each pair by the kept vectors: their Euclidean distance is "
             "at most this. Needs a collection built with --keep-vectors."
         ),
@@ -37,11 +36,7 @@ def duplicates(
     filter: opt.Filter = None,
     allowed: opt.Allowed = None,
     pairs: Annotated[
-        bool,
-        typer.Option(
-            "--pairs",
-            help="Print pairs in place of groups, in the order of the collection.",
-        ),
+        bool, Option("--pairs", help="Print pairs, in the order of the collection.")
     ] = False,
     at: opt.At = None,
     as_json: opt.JsonLines = False,

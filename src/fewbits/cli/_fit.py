@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import learning_bar, print_json, say
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 
 def fit(
     items: opt.InputPath,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the encoder.")
-    ],
+    output: Annotated[Path, Option("--output", "-o", help="Folder for the encoder.")],
     learner: opt.Learner = None,
     bits: opt.Bits = None,
     backbone: opt.Backbone = None,
@@ -43,7 +42,7 @@ def fit(
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing collection.")
+        bool, Option("--overwrite", help="Replace an existing collection.")
     ] = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -193,13 +192,13 @@ class Learning:
         """Say what an interrupt in the block leaves; keep checkpoints until then."""
         from fewbits.learners import fitting
 
-        there, checkpoint = (output / "collection.json").exists(), self._checkpoint()
+        was_there, checkpoint = _is_collection(output), self._checkpoint()
         try:
             with fitting.checkpoints_kept():
                 yield
         except KeyboardInterrupt as error:
             parts = [str(error) or "interrupted"]
-            if there:
+            if was_there:
                 parts.append(f"{output} is unchanged")
             again = error.__cause__ is None  # else the same numbers would end it again
             if again and checkpoint is not None:
@@ -212,37 +211,28 @@ class Learning:
 
     def run(self, source: "Input", output: Path) -> "Collection":
         """Return a collection without rows; save what an interrupt leaves, and exit."""
-        from fewbits.collection import Collection, fit, tools
-        from fewbits.training import class_codes_for
+        from fewbits.collection import fit, tools
 
         parameters, seed = self._parameters(), self.random_state or 0
-        facts: dict[str, Any] = {}
+        facts = {"sample": self.sample, "groups": self.groups}
         device = opt.on_device(self.device, [self.name])
         if self.sample is not None:
             source = source.sample(self.sample, seed)
-            facts["sample"] = self.sample
-        if self.groups is not None:
-            facts["groups"] = self.groups
         if self.codebook is not None:
-            if "codebook" in parameters:
-                both = f"{self.codebook} and {parameters['codebook']}"
-                raise ArgumentError(f"give one codebook, got {both}")
-            codes: Any = self.codebook  # a tree
-            if self.codebook.suffix != ".json":
-                codes = Collection.open(self.codebook).codebook
-                if codes is None:
-                    raise ArgumentError(
-                        f"{self.codebook} is a collection without class codes"
-                    )
-            parameters["codebook"] = class_codes_for(
-                codes,
-                source,
-                self.name,
-                n_bits=parameters.get("n_bits") if self.bits is None else self.bits,
-                random_state=seed,
-            )
+            parameters["codebook"] = self._class_codes(source, parameters, seed)
             facts["codebook"] = str(self.codebook)
-        with _interruptions() as caught, learning_bar("learning") as progress, device:
+        caught: list[InterruptedWarning] = []
+        shown = warnings.showwarning
+
+        def show(message: Any, *where: Any, **more: Any) -> None:
+            if isinstance(message, InterruptedWarning):
+                caught.append(message)
+            else:
+                shown(message, *where, **more)
+
+        with warnings.catch_warnings(), learning_bar("learning") as progress, device:
+            warnings.simplefilter("always", InterruptedWarning)
+            warnings.showwarning = show
             collection = fit(
                 source,
                 learner=self.name,
@@ -255,28 +245,20 @@ class Learning:
                 groups=None if self.groups is None else source.columns[self.groups],
                 progress=progress,
             )
+        facts = {name: fact for name, fact in facts.items() if fact is not None}
         collection = tools.with_facts(collection, **facts)
-        if caught:
-            self._stop_early(collection, output, caught[-1])
-        return collection
-
-    def _stop_early(
-        self, collection: "Collection", output: Path, caught: InterruptedWarning
-    ) -> NoReturn:
-        """Save what was partly learnt unless it replaces something finished, and exit.
-
-        With a checkpoint, which holds the same, it is not saved: it would block the
-        same command. If training diverged, resuming would fail again, so it is saved.
-        """
-        from fewbits.collection import tools
-
-        text = f"interrupted after {caught.n_done} of {caught.n_planned} iterations"
-        diverged = caught.__cause__
+        if not caught:
+            return collection
+        # What was partly learnt is saved, unless it replaces something finished, or
+        # stands in a checkpoint: it would block the same command. That would fail again
+        # where training diverged.
+        warning = caught[-1]
+        text = f"interrupted after {warning.n_done} of {warning.n_planned} iterations"
+        diverged = warning.__cause__
         if diverged is not None:
-            text += f": {caught}"
-        is_there = (output / "collection.json").exists()
-        if not is_there and (self._checkpoint() is None or diverged):
-            when = f"after {caught.n_done} iterations"
+            text += f": {warning}"
+        if not _is_collection(output) and (self._checkpoint() is None or diverged):
+            when = f"after {warning.n_done} iterations"
             tools.with_facts(collection, interrupted=when).save(output)
             text += f"; {output} holds the encoder learnt so far"
         raise KeyboardInterrupt(text) from diverged
@@ -291,6 +273,27 @@ class Learning:
                 f"note: the codes of {classes} were changed, because they "
                 "equalled those of other classes"
             )
+
+    def _class_codes(
+        self, source: "Input", parameters: dict[str, Any], seed: int
+    ) -> Any:
+        """Return codes for the classes: those of a collection, or made from a tree."""
+        from fewbits.collection import Collection
+        from fewbits.training import class_codes_for
+
+        path = self.codebook
+        assert path is not None
+        if "codebook" in parameters:
+            raise ArgumentError(
+                f"give one codebook, got {path} and {parameters['codebook']}"
+            )
+        codes: Any = path if path.suffix == ".json" else Collection.open(path).codebook
+        if codes is None:
+            raise ArgumentError(f"{path} is a collection without class codes")
+        n_bits = parameters.get("n_bits") if self.bits is None else self.bits
+        return class_codes_for(
+            codes, source, self.name, n_bits=n_bits, random_state=seed
+        )
 
     def _parameters(self) -> dict[str, Any]:
         """Return the parameters of the learner that the options set."""
@@ -307,19 +310,5 @@ class Learning:
         return None if path is None else Path(str(path))
 
 
-@contextmanager
-def _interruptions() -> Iterator[list[InterruptedWarning]]:
-    """Collect the warnings of interrupted learners instead of showing them."""
-    caught: list[InterruptedWarning] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", InterruptedWarning)
-        show_others = warnings.showwarning
-
-        def show(message: Any, *where: Any, **more: Any) -> None:
-            if isinstance(message, InterruptedWarning):
-                caught.append(message)
-            else:
-                show_others(message, *where, **more)
-
-        warnings.showwarning = show
-        yield caught
+def _is_collection(path: Path) -> bool:
+    return (path / "collection.json").exists()

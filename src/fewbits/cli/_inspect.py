@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_json, print_table, progress_bar, say
@@ -22,21 +23,18 @@ and high leave out the extreme 0.1 %."""
 def inspect(
     collection: opt.CollectionPath,
     bits: Annotated[
-        bool, typer.Option("--bits", help="Print statistics of the bits.")
+        bool, Option("--bits", help="Print statistics of the bits.")
     ] = False,
     attributes: Annotated[
-        Path | None,
-        typer.Option(help="Write a page (.html) that shows what each bit means."),
+        Path | None, Option(help="Write a page (.html) that shows what each bit means.")
     ] = None,
     taxonomy: Annotated[
         Path | None,
-        typer.Option(
-            help="Write a page (.html) about the class codes and the tree they form."
-        ),
+        Option(help="Write a page (.html) on the class codes and their tree."),
     ] = None,
     tree: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Known tree for --taxonomy to compare with: a .json file with the "
             'path of each class from the root, such as {"lynx": ["animal", "cat"], '
             '"oak": ["plant"]}.'
@@ -44,34 +42,33 @@ def inspect(
     ] = None,
     bound: Annotated[
         bool,
-        typer.Option(
-            "--bound",
-            help="Print the distances between and within the classes of --label.",
+        Option(
+            "--bound", help="Print distances between and within the classes of --label."
         ),
     ] = False,
     label: Annotated[
-        str | None, typer.Option(help="Column of the collection with classes.")
+        str | None, Option(help="Column of the collection with classes.")
     ] = None,
     captions: Annotated[
-        str | None, typer.Option(help="Column with texts whose words name the bits.")
+        str | None, Option(help="Column with texts whose words name the bits.")
     ] = None,
     groups: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Column with classes: test the names of bits across classes instead "
             "of items, so that they generalise to other classes."
         ),
     ] = None,
     names: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Your own names for --attributes: a .json file such as "
             '{"12": ["animal", "vehicle"]} for the values 0 and 1 of bit 12.'
         ),
     ] = None,
     show: Annotated[
         list[int] | None,
-        typer.Option(
+        Option(
             help="Bit to show on the page of --attributes; may be repeated. Default: "
             "the best ones, without those that correlate with a better one."
         ),

@@ -2,17 +2,16 @@
 
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fewbits.cli._printing import clean
 from fewbits.errors import ArgumentError
@@ -23,23 +22,20 @@ if TYPE_CHECKING:
 #: Words that are values in any case; messages of learners spell them as Python does.
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
 JsonLines = Annotated[
-    bool,
-    typer.Option("--json", help="Print a line of JSON for each query, item or group."),
+    bool, Option("--json", help="Print a line of JSON for each query, item or group.")
 ]
 
 # Collections and what is read into them.
 
 CollectionPath = Annotated[
     Path,
-    typer.Argument(
-        metavar="COLLECTION", help="Folder of a collection, see 'fewbits build'."
-    ),
+    Argument(metavar="COLLECTION", help="Folder of a collection, see 'fewbits build'."),
 ]
 InputPath = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="INPUT",
         help="Vectors (.npy, .npz, .fvecs, .hdf5), a table (.parquet, .arrow, .csv, "
         ".tsv, .jsonl), texts (.txt), an image, a folder of images or of Parquet "
@@ -51,78 +47,52 @@ _COLUMN = (
     "it for vectors with one component per column. Default: "
 )
 Column = Annotated[
-    list[str] | None,
-    typer.Option("--column", help=_COLUMN + "the only one that can be it."),
+    list[str] | None, Option(help=_COLUMN + "the only one that can be it.")
 ]
 RowColumn = Annotated[
-    list[str] | None,
-    typer.Option("--column", help=_COLUMN + "the one that COLLECTION was built with."),
+    list[str] | None, Option(help=_COLUMN + "the one that COLLECTION was built with.")
 ]
-Images = Annotated[
-    str | None, typer.Option("--images", help="Column of a table with paths of images.")
-]
+Images = Annotated[str | None, Option(help="Column of a table with paths of images.")]
 Codes = Annotated[
-    str | None,
-    typer.Option("--codes", help="Column or array with codes that exist already."),
+    str | None, Option(help="Column or array with codes that exist already.")
 ]
 Label = Annotated[
     str | None,
-    typer.Option(
-        "--label",
+    Option(
         help="Column or array with the labels; for a .npy or .txt file, another such "
-        "file. Images have the names of their subfolders.",
+        "file. Images have the names of their subfolders."
     ),
 ]
 Id = Annotated[
     str | None,
-    typer.Option(
-        "--id",
+    Option(
         help="Column of a table with unique ids: whole numbers or texts; for a .npy or "
         ".txt file, another such file with an id per item. Default: the column that "
-        "the collection has, or paths of images, or row numbers.",
+        "the collection has, or paths of images, or row numbers."
     ),
 ]
 IgnoredId = Annotated[
-    str | None,
-    typer.Option("--id", help="Column of a table with the ids; not a feature."),
+    str | None, Option(help="Column of a table with the ids; not a feature.")
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
-        "--columns",
-        help="Column of a table to keep with the items; may be repeated. Default: all.",
-    ),
+    Option(help="Column of a table to keep; may be repeated. Default: all."),
 ]
 Normalize = Annotated[
     bool,
-    typer.Option(
-        "--normalize",
-        help="Bring vectors, those of queries too, to length 1: nearness by angle "
-        "(cosine).",
-    ),
-]
-Types = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--types",
-        help="Types of columns to keep, by the names of Arrow: zip=string,price=float64"
-        " or 'seen=timestamp[us, tz=UTC]'; may be repeated.",
+    Option(
+        "--normalize", help="Bring all vectors to length 1: nearness by angle (cosine)."
     ),
 ]
 SkipBlank = Annotated[
-    bool,
-    typer.Option(
-        "--skip-blank",
-        help="Leave out rows whose text or label is blank or missing.",
-    ),
+    bool, Option("--skip-blank", help="Leave out rows whose text or label is blank.")
 ]
 SkipUnreadable = Annotated[
-    bool, typer.Option("--skip-unreadable", help="Leave out images that are damaged.")
+    bool, Option("--skip-unreadable", help="Leave out images that are damaged.")
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(
-        "--timeout",
+    Option(
         min=0,
         help="Seconds to wait while another process writes to COLLECTION. Default: as "
         "long as it takes.",
@@ -133,64 +103,43 @@ Timeout = Annotated[
 
 Source = Annotated[
     str | None,
-    typer.Option(
-        "--input", "-i", help="File or folder of items, in place of typed ones."
-    ),
+    Option("--input", "-i", help="File or folder of items, in place of typed ones."),
 ]
 Ids = Annotated[
     list[str] | None,
-    typer.Option(
-        "--ids", "--id", help="Id of an item of the collection; may be repeated."
-    ),
+    Option("--ids", "--id", help="Id of an item of the collection; may be repeated."),
 ]
 QueryCodes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--codes",
-        help="Code in hexadecimal digits, in place of the item; may be repeated.",
-    ),
+    list[str] | None, Option(help="Code in hexadecimal digits; may be repeated.")
 ]
 QueryVectors = Annotated[
-    str | None,
-    typer.Option(
-        "--vectors",
-        help="File of features, as the backbone makes them, in place of the items.",
-    ),
+    str | None, Option(help="File of features, as the backbone makes them.")
 ]
 At = Annotated[
-    str | None,
-    typer.Option(
-        help="Version to read: its number, or its name (see 'fewbits tag'). Default: "
-        "the newest."
-    ),
+    str | None, Option(help="Version to read, by number or name. Default: the newest.")
 ]
-K = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
-Neighbours = Annotated[int, typer.Option("--k", "-k", help="Neighbours per query.")]
+Neighbours = Annotated[int, Option("--k", "-k", help="Neighbours per query.")]
 Filter = Annotated[
     str | None,
-    typer.Option(
-        "--filter",
+    Option(
         help="Look only at items that meet an SQL-like condition, such as "
-        '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
+        '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.'
     ),
 ]
 Allowed = Annotated[
-    list[str] | None,
-    typer.Option("--allowed", help="Id of an item that may be found; may be repeated."),
+    list[str] | None, Option(help="Id of an item that may be found; may be repeated.")
 ]
 HitColumns = Annotated[
     list[str] | None,
-    typer.Option(
-        "--columns", help="Column that results have; may be repeated. Default: all."
-    ),
+    Option(help="Column of the results; may be repeated. Default: all."),
 ]
-Seed = Annotated[int, typer.Option("--random-state", help="Seed of what is drawn.")]
+Seed = Annotated[int, Option(help="Seed of what is drawn.")]
 
 # Learning.
 
 Learner = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
@@ -203,7 +152,7 @@ Learner = Annotated[
 ]
 Bits = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--bits",
         "-b",
         help="Number of bits per code, from 1 to 65,536. Default: 64, or 256 for "
@@ -213,31 +162,26 @@ Bits = Annotated[
 ]
 Backbone = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Model that turns texts or images into features. Default: one for "
         "the kind of items."
     ),
 ]
 GroupColumn = Annotated[
     str | None,
-    typer.Option(
-        "--groups",
+    Option(
         help="Column of a table that is the same for copies of one item, such as "
         "frames of a video, which 'classify --max-false-reject-rate' must know. For "
-        "deep methods.",
+        "deep methods."
     ),
 ]
 Sample = Annotated[
     int | None,
-    typer.Option(
-        "--sample",
-        help="Learn from this many random rows. Tens of thousands are enough for most "
-        "methods.",
-    ),
+    Option(help="Learn from so many random rows; tens of thousands are enough."),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set",
         help="Setting of the method, such as density=0.05 or "
         "training.learning_rate=0.001; may be repeated. 'fewbits methods METHOD' "
@@ -246,33 +190,29 @@ Settings = Annotated[
 ]
 KernelMap = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Approximate a kernel for non-negative features such as histograms: "
         "intersection, chi2 or js."
     ),
 ]
 CodebookPath = Annotated[
     Path | None,
-    typer.Option(
-        "--codebook",
+    Option(
         help="Class codes for llc: a collection with codes of the same classes, or a "
-        ".json tree of the classes (see 'fewbits inspect --tree') to make codes from.",
+        ".json tree of the classes (see 'fewbits inspect --tree') to make codes from."
     ),
 ]
-RandomState = Annotated[
-    int | None,
-    typer.Option("--random-state", help="Random seed. Default: 0."),
-]
+RandomState = Annotated[int | None, Option(help="Random seed. Default: 0.")]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="File to save progress to: after an interruption the same command "
         "resumes from it. For iterative methods."
     ),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Device of torch: cuda, cpu, or auto for a GPU if there is one. "
         "For deep methods, neighbours and fast-neighbours, and for large matrix "
         "products of itq, block-itq, sp, additive, pcah, cca-itq, supervised-itq, "
@@ -299,8 +239,7 @@ def read_query(
 
     `argument` is that of items of the collection's own kind: queries or items.
     """
-    if source is None and (column or skip_blank):
-        check_unread(source, column, skip_blank)
+    check_unread(source, column, skip_blank)
     if [*map(bool, (typed, source, ids, codes, vectors))].count(True) != 1:
         others = "--input, --ids, --codes and --vectors"
         raise ArgumentError(f"give either {argument} or one of {others}")
@@ -312,7 +251,7 @@ def read_query(
     if codes:
         return "codes", codes, codes
     if vectors:
-        argument, values = "vectors", read_vectors(vectors, "--vectors")
+        argument, values = "vectors", read_vectors(vectors)
     elif source:
         from fewbits.collection import tools
 
@@ -328,11 +267,11 @@ def read_query(
 
 
 def check_unread(
-    source: str | None, column: Sequence[str] | None, skip_blank: bool
+    source: str | None, column: Sequence[str] | None, skip_blank: bool = False
 ) -> None:
     """Refuse options about a file where items are typed."""
     if source is None:
-        options = {"--column": column or None, "--skip-blank": skip_blank or None}
+        options = {"--column": column or None, "--skip-blank": skip_blank}
         check_unused(options, "--input, it is about a file")
 
 
@@ -344,23 +283,20 @@ def open_at(path: Path, at: str | None) -> "Collection":
     return newest if at is None else newest.at(int(at) if at.isdecimal() else at)
 
 
-def read_vectors(path: str, option: str) -> Any:
-    """Read a matrix of vectors."""
+def read_vectors(path: str) -> Any:
+    """Read the matrix of ``--vectors``."""
     from fewbits import inputs
 
     source = inputs.read(path, columns=())
     if source.kind != "vectors":
-        raise ArgumentError(f"{option} needs vectors, but {path} holds {source.kind}")
+        raise ArgumentError(f"--vectors needs vectors, but {path} holds {source.kind}")
     return source.values
 
 
 def typed_items(
     collection: "Collection", typed: Sequence[str], by_id: str = "--ids"
 ) -> list[Any]:
-    """Return items from the command line: texts, or paths of images.
-
-    `by_id` is the option that takes ids: a text that is one gets a note.
-    """
+    """Return typed texts, or paths of images; a note names the option for an id."""
     from fewbits.collection import tools
 
     def is_id(text: str) -> bool:
@@ -388,7 +324,6 @@ def typed_items(
             text.encode()
         except UnicodeEncodeError:  # Python reads other bytes as lone surrogates
             raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
-    for text in typed:
         hint = ""
         if os.path.isfile(text):
             hint = "to read the file, use --input"
@@ -417,10 +352,7 @@ def check_output(
     what: str,
     is_one: Callable[[Path], bool] = lambda _: True,
 ) -> None:
-    """Refuse a file that cannot be written, or one of another kind.
-
-    An existing file is replaced if `is_one` returns True for it.
-    """
+    """Refuse a file that cannot be written, or that is not to be replaced."""
     folder = output.absolute().parent
     if not folder.is_dir():
         raise ArgumentError(f"there is no folder {output.parent} for {output.name}")
@@ -437,35 +369,25 @@ def check_output(
 
 
 def check_unused(options: Mapping[str, Any], needed: str) -> None:
-    """Refuse options that would be ignored."""
+    """Refuse options that would be ignored; None and False are none."""
     for option, value in options.items():
-        if value is not None:
+        if value is not None and value is not False:
             raise ArgumentError(f"{option} needs {needed}")
 
 
 def command_line(*words: Any, **options: Any) -> str:
-    """Return a command to run next, called as this one was.
-
-    Options that are None or False are left out; True stands for a flag.
-
-    Examples
-    --------
-    >>> command_line("build", "my c", "t.csv", **{"--column": "text", "--label": None})
-    "fewbits build 'my c' t.csv --column text"
-    """
+    """Return a command to run next, called as this one was; True stands for a flag."""
     called, program = Path(sys.argv[0]), ["fewbits"]
     if called.parts[-2:] == ("fewbits", "__main__.py"):
         program = ["python", "-m", "fewbits"]
     elif called.name == "fewbits" and shutil.which("fewbits") is None:
         program = [str(called)]
-    pairs = [
-        (name, entry)
-        for name, value in options.items()
-        for entry in (value if isinstance(value, list) else [value])
-        if entry is not None and entry is not False
-    ]
-    typed = [[name] if entry is True else [name, entry] for name, entry in pairs]
-    return shlex.join(map(str, [*program, *words, *chain.from_iterable(typed)]))
+    typed = [*program, *words]
+    for name, value in options.items():
+        for entry in value if isinstance(value, list) else [value]:
+            if entry is not None and entry is not False:
+                typed += [name] if entry is True else [name, entry]
+    return shlex.join(map(str, typed))
 
 
 # Settings of methods.
@@ -474,10 +396,7 @@ def command_line(*words: Any, **options: Any) -> str:
 def on_device(
     device: str | None, methods: Sequence[str]
 ) -> AbstractContextManager[None]:
-    """Return a context that sets the device of torch, if any of the methods uses it.
-
-    No methods means all of them; unknown methods are refused elsewhere.
-    """
+    """Return a context that sets the device of torch, if one of the methods uses it."""
     from fewbits import learners
     from fewbits.training import DEVICE_METHODS, METHODS
 
@@ -492,13 +411,7 @@ def on_device(
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
-    """Turn ``["density=0.05", "solver=iterative"]`` into parameters.
-
-    Examples
-    --------
-    >>> parse_settings(["density=.05", "solver=iterative", "verbose=TRUE"])
-    {'density': 0.05, 'solver': 'iterative', 'verbose': True}
-    """
+    """Turn ``["density=.05", "solver=iterative", "verbose=TRUE"]`` into parameters."""
     parsed = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -507,26 +420,6 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         if name.strip() in parsed:
             raise ArgumentError(f"{name.strip()} is set twice")
         parsed[name.strip()] = _value(value.strip())
-    return parsed
-
-
-def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
-    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns.
-
-    Examples
-    --------
-    >>> parse_types(["zip=string,n=decimal(10, 2)"])
-    {'zip': 'string', 'n': 'decimal(10, 2)'}
-    """
-    if not types:
-        return None
-    parsed = {}
-    # A comma within brackets is part of a type.
-    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
-        name, _, kind = part.partition("=")
-        if not (name.strip() and kind.strip()):
-            raise ArgumentError(f"types look like name=type, got {part!r}")
-        parsed[name.strip()] = kind.strip()
     return parsed
 
 

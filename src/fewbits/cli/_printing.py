@@ -12,7 +12,6 @@ import shutil
 import sys
 import textwrap
 import time
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -27,15 +26,13 @@ _PAUSE = 60.0  # seconds between lines of progress where there is no terminal
 _NUMBER = re.compile(r"-?[\d,]*\.?\d*[%x ]*|-")
 #: These variables ask rich for a terminal's output where there is none.
 _ASKING = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-#: Characters that change the direction of the text after them, which can disguise it.
-_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+#: Control characters, halves of characters, and those that change the direction of the
+#: text after them, which can disguise it.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(*values: Any) -> None:
-    """Print JSON documents, each on its line, in the encoding of the output.
-
-    Many at once take far less time than one by one.
-    """
+    """Print JSON documents, each on its line, in the encoding of the output."""
     from fewbits._json import to_json  # imports NumPy, which --help does without
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -47,13 +44,18 @@ def print_json(*values: Any) -> None:
     typer.echo(text)
 
 
+def print_answer(as_json: bool, facts: dict[str, Any], text: str) -> None:
+    """Print facts for programs, or a sentence for people."""
+    if as_json:
+        print_json(facts)
+    else:
+        typer.echo(text)
+
+
 def print_table(
     title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> None:
-    """Print records: a table on a terminal, else tab-separated values.
-
-    If COLUMNS is set, always print a table of that width.
-    """
+    """Print a table on a terminal, or where COLUMNS is set; else values with tabs."""
     names = [clean(name) for name in header]
     cells = [[clean(str(cell)) for cell in row] for row in rows]
     if not _is_table():
@@ -166,25 +168,11 @@ def say(text: str) -> None:
 
 
 def clean(text: str) -> str:
-    r"""Return text on one line, without tabs or control characters.
-
-    Examples
-    --------
-    >>> clean("two\nlines\tof " + chr(27) + "[31mred")
-    'two lines of \\x1b[31mred'
-    """
+    """Return text on one line, without tabs; control characters are escaped."""
     if text.isprintable():
         return text
-    characters = []
-    for character in " ".join(text.splitlines()):
-        is_control = unicodedata.category(character) in ("Cc", "Cs")
-        if character in "\t\n\r\v\f":
-            character = " "
-        elif is_control or character in _TURNING:
-            escaped = character.encode("unicode_escape", "backslashreplace")
-            character = escaped.decode("ascii")
-        characters.append(character)
-    return "".join(characters)
+    line = " ".join(text.splitlines()).replace("\t", " ")
+    return _UNSAFE.sub(lambda x: x[0].encode("unicode_escape").decode("ascii"), line)
 
 
 # Progress.
@@ -194,46 +182,39 @@ def clean(text: str) -> str:
 def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[..., None]]:
     """Show a bar on standard error while ``update(done, total, note="")`` is called.
 
-    Without a terminal, print a line once a minute. For steps of varying duration the
-    remaining time cannot be estimated: without `foretell`, show the elapsed time and
-    as much of the note as there is room for.
+    Without a terminal, print a line once a minute. Steps of varying duration do not
+    foretell the remaining time: show the elapsed time, and what of the note has room.
     """
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
     from rich.table import Column
 
     console = Console(stderr=True)
     if not console.is_terminal:  # a bar in a log file is noise
         due = time.monotonic() + _PAUSE
 
-        def now_and_then(done: int, total: int, note: str = "") -> None:
+        def tell(done: int, total: int, note: str = "") -> None:
             nonlocal due
             if time.monotonic() >= due:
                 due = time.monotonic() + _PAUSE
                 text = f"{label}, {note}" if note else label
                 typer.echo(f"fewbits: {text}: {done:,} of {total:,}", err=True)
 
-        yield now_and_then
+        yield tell
         return
     columns = [
-        TextColumn("{task.description}"),
-        BarColumn(40 if foretell else 10),
-        MofNCompleteColumn(),
-        TimeRemainingColumn() if foretell else TimeElapsedColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(40 if foretell else 10),
+        bars.MofNCompleteColumn(),
+        bars.TimeRemainingColumn() if foretell else bars.TimeElapsedColumn(),
     ]
     if not foretell:
         rest = Column(ratio=1, no_wrap=True)
-        note = TextColumn("{task.fields[note]}", markup=False, table_column=rest)
+        note = bars.TextColumn("{task.fields[note]}", markup=False, table_column=rest)
         columns.append(note)
-    shown = Progress(*columns, console=console, transient=True, expand=not foretell)
-    with shown as bar:
+    with bars.Progress(
+        *columns, console=console, transient=True, expand=not foretell
+    ) as bar:
         task = bar.add_task(label, total=None, note="")
 
         def update(done: int, total: int, note: str = "") -> None:

@@ -4,7 +4,7 @@ import gc
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from fewbits.cli import _options as opt
 
@@ -12,31 +12,26 @@ from fewbits.cli import _options as opt
 def serve(
     collection: opt.CollectionPath,
     host: Annotated[
-        str,
-        typer.Option(
-            help="Address to listen on. Addresses other than loopback need a token."
-        ),
+        str, Option(help="Address to listen on. Others than loopback need a token.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="Port to listen on.", min=0, max=65535)
-    ] = 8000,
+    port: Annotated[int, Option(help="Port to listen on.", min=0, max=65535)] = 8000,
     writable: Annotated[
-        bool, typer.Option("--writable", help="Let requests change the collection.")
+        bool, Option("--writable", help="Let requests change the collection.")
     ] = False,
     token_file: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="File with the token that requests must bring. Default: the variable "
             "FEWBITS_SERVE_TOKEN, or none."
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="Name by which this service is called; repeat for others."),
+        Option(help="Name by which this service is called; repeat for others."),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(help="Origin allowed by CORS, such as https://a.example."),
+        Option(help="Origin allowed by CORS, such as https://a.example."),
     ] = None,
 ) -> None:
     """Serve COLLECTION over HTTP, with a page to explore it.

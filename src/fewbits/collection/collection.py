@@ -117,7 +117,8 @@ def fit(
 ) -> Collection:
     """Learn an encoder alone, to share it: a collection in memory that has no rows yet.
 
-    `Collection.save` writes it, and ``Collection.create(..., encoder=)`` takes it.
+    `Collection.save` writes it, and ``Collection.create(..., encoder=)`` takes it. A
+    deep learner's classifies, too; items that it held out calibrate probabilities.
 
     Parameters
     ----------
@@ -141,6 +142,14 @@ skip_unreadable, random_state
     Returns
     -------
     Collection
+
+    Warns
+    -----
+    UserWarning
+        When vectors are bytes, most classes have a single item, classes share a code,
+        or the codes of a sample of the items have defects.
+    InterruptedWarning
+        When the learner was interrupted, or diverged: the last good encoder is kept.
 
     Examples
     --------

@@ -1,12 +1,6 @@
 """Public data sets with the field's standard splits."""
 
-from fewbits.datasets._dataset import (
-    ArrayImages,
-    Dataset,
-    ImageItem,
-    export,
-    hold_out,
-)
+from fewbits.datasets._dataset import ArrayImages, Dataset, ImageItem, export, hold_out
 from fewbits.datasets._image_sets import (
     load_caltech101,
     load_cifar10,
@@ -27,8 +21,6 @@ __all__ = [
     "ImageItem",
     "available",
     "download",
-    "export",
-    "hold_out",
     "load",
     "load_caltech101",
     "load_cifar10",

@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,10 +94,8 @@ class ImageItem:
         too_large = (pillow.DecompressionBombError, pillow.DecompressionBombWarning)
         try:
             # Fewer formats leave a hostile file fewer decoders to attack.
-            source = self.source
-            content = (
-                source.read() if isinstance(source, Region) else source.read_bytes()
-            )
+            file = self.source
+            content = file.read() if isinstance(file, Region) else file.read_bytes()
             image: Image = pillow.open(io.BytesIO(content), formats=("JPEG", "PNG"))
             image.load()
         # Decoders raise SyntaxError and ValueError, too, for damaged data.
@@ -122,39 +120,14 @@ class ArrayImages(Sequence[ImageItem]):
     def __len__(self) -> int:
         return len(self.array)
 
-    @overload
-    def __getitem__(self, index: int) -> ImageItem: ...
-    @overload
-    def __getitem__(self, index: slice) -> "ArrayImages": ...
-    def __getitem__(self, index: int | slice) -> "ImageItem | ArrayImages":
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return ArrayImages(self.array[index], self.names[index])
         return ImageItem(self.names[index], self.array[index])
 
 
 def export(data: Dataset, path: str | Path) -> int:
-    """Write the items and labels of a data set to a file.
-
-    Parameters
-    ----------
-    data : Dataset
-        Of texts or vectors.
-    path : str or Path
-        A .csv file for texts, with columns ``id`` and ``text`` and one for each kind
-        of labels; for vectors a .npz file with an array ``vector`` and one for each
-        kind of labels, or a .npy file of the vectors alone. It is replaced when it
-        exists.
-
-    Returns
-    -------
-    int
-        Items that were written; of those that a source lists twice, the first.
-
-    Raises
-    ------
-    ArgumentError
-        When the data set holds images, or the file ends in something else.
-    """
+    """Write items and labels to a file, of items that are there twice the first."""
     path = Path(path)
     if data.kind not in _ENDINGS:
         raise ArgumentError(
@@ -167,9 +140,9 @@ def export(data: Dataset, path: str | Path) -> int:
             f"{' or '.join(endings)} file, got {path}"
         )
     # Keys are the ids of what is written.
-    first = {key: row for row, key in reversed([*enumerate(data.keys)])}
+    first = np.unique(data.keys, return_index=True)[1]
     if len(first) < len(data.keys):
-        data = _rows_of(data, np.array([*first.values()], np.int64))
+        data = _rows_of(data, first)
     with atomic_write(path) as file:
         if path.suffix == ".csv":
             text = io.TextIOWrapper(file, "utf-8", newline="")
@@ -191,29 +164,7 @@ def export(data: Dataset, path: str | Path) -> int:
 
 
 def hold_out(data: Dataset) -> tuple[Dataset, Dataset]:
-    """Split off a tenth of the items, 1,000 at most, as queries.
-
-    Parameters
-    ----------
-    data : Dataset
-
-    Returns
-    -------
-    rest, queries : Dataset
-        Both keep the order of the items; neither has splits.
-
-    Raises
-    ------
-    ArgumentError
-        When there are fewer than ten items.
-
-    Examples
-    --------
-    >>> from fewbits import datasets
-    >>> rest, queries = datasets.hold_out(datasets.load("digits"))
-    >>> len(rest), len(queries)
-    (1618, 179)
-    """
+    """Return the items but a tenth, 1,000 at most, and these as queries."""
     n_queries = min(_QUERIES, len(data) // 10)
     if not n_queries:
         raise ArgumentError(f"{len(data)} items are too few to hold out a tenth")

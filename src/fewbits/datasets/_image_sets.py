@@ -52,10 +52,7 @@ _MAX_VALUES = 2**30
 
 
 def load_caltech101(
-    data_dir: str | Path | None = None,
-    *,
-    n_train: int = 30,
-    seed: int = 0,
+    data_dir: str | Path | None = None, *, n_train: int = 30, seed: int = 0
 ) -> Dataset:
     """Return the photographs, by class and name.
 
@@ -80,10 +77,8 @@ def load_caltech101(
 
     Raises
     ------
-    MissingDataError
-        When no archive is found.
-    ArtefactError
-        When the archive is damaged.
+    MissingDataError, ArtefactError
+        When no archive is found, or it is damaged.
     ArgumentError
         When `n_train` is below 1.
     """
@@ -98,15 +93,7 @@ def load_caltech101(
         beside = path.parent / name
         if path.is_dir() and path.name == _FOLDER and beside.is_file():
             files[name] = Region(beside, 0, beside.stat().st_size)
-    images = {}  # as CLASS/NAME, whatever folders they lie in
-    for name, region in files.items():
-        parts = name.split("/")[-2:]
-        # A name that starts with a dot is not an image but what some systems add to it.
-        if len(parts) == 2 and parts[1].endswith(".jpg") and parts[1][0] != ".":
-            images["/".join(parts)] = region
-    if not images:
-        raise ArtefactError(f"{path}: there is no CLASS/NAME.jpg in it")
-    images = dict(sorted(images.items()))
+    images = _images(path, files, 2)
     classes = np.array([key.split("/")[0] for key in images])
     splits = _splits_of_lists(path, files, images)
     if not splits:
@@ -133,9 +120,7 @@ def load_caltech101(
 
 
 def _splits_of_lists(
-    path: Path,
-    files: Mapping[str, Region],
-    images: Mapping[str, Region],
+    path: Path, files: Mapping[str, Region], images: Mapping[str, Region]
 ) -> dict[str, NDArray[np.int64]]:
     """Return the splits of the lists; nothing unless both lists are there."""
     if not {"train.txt", "test.txt"} <= set(files):
@@ -172,10 +157,8 @@ def load_cifar10(data_dir: str | Path | None = None) -> Dataset:
 
     Raises
     ------
-    MissingDataError
-        When no archive is found.
-    ArtefactError
-        When the archive is damaged.
+    MissingDataError, ArtefactError
+        When no archive is found, or it is damaged.
     """
     path = locate("cifar10", CIFAR10_PATHS, data_dir)
     if path.is_dir():  # the folder of a class
@@ -190,19 +173,31 @@ def load_cifar10(data_dir: str | Path | None = None) -> Dataset:
 
 
 def _from_jpegs(path: Path, files: Mapping[str, Region]) -> Dataset:
+    images = _images(path, files, 3)
+    train, test = (
+        [name for name in images if name.startswith(f"{split}/")]
+        for split in ("train", "test")
+    )
+    names = train + test
+    classes = np.array([name.split("/")[1] for name in names])
+    if not names or not np.isin(classes, _CIFAR10_CLASSES).all():
+        raise ArtefactError(f"{path}: there is no SPLIT/CLASS/NAME.jpg in it")
+    items = [ImageItem(name, images[name]) for name in names]
+    return _cifar10(items, names, classes, len(train))
+
+
+def _images(path: Path, files: Mapping[str, Region], depth: int) -> dict[str, Region]:
+    """Return images by CLASS/NAME or SPLIT/CLASS/NAME, whatever folders they are in."""
     images = {}
-    for split in ("train", "test"):
-        for name in sorted(files):
-            parts = name.split("/")[-3:]
-            if len(parts) == 3 and parts[0] == split and parts[2].endswith(".jpg"):
-                images["/".join(parts)] = files[name]
-    classes = np.array([key.split("/")[1] for key in images])
-    unknown = set(classes.tolist()) - set(_CIFAR10_CLASSES.tolist())
-    if not images or unknown:
-        raise ArtefactError(f"{path}: there are no files SPLIT/CLASS/NAME.jpg in it")
-    n_train = sum(key.startswith("train/") for key in images)
-    items = [ImageItem(key, region) for key, region in images.items()]
-    return _cifar10(items, list(images), classes, n_train)
+    for name, region in sorted(files.items()):
+        parts = name.split("/")[-depth:]
+        # A name that starts with a dot is not an image but what some systems add to it.
+        if len(parts) == depth and parts[-1].endswith(".jpg") and parts[-1][0] != ".":
+            images["/".join(parts)] = region
+    if not images:
+        form = "SPLIT/CLASS/NAME" if depth == 3 else "CLASS/NAME"
+        raise ArtefactError(f"{path}: there is no {form}.jpg in it")
+    return dict(sorted(images.items()))
 
 
 def _from_batches(path: Path, files: Mapping[str, Region]) -> Dataset:
@@ -264,10 +259,8 @@ def load_fashion_mnist(data_dir: str | Path | None = None) -> Dataset:
 
     Raises
     ------
-    MissingDataError
-        When the files are not found.
-    ArtefactError
-        When a file is damaged.
+    MissingDataError, ArtefactError
+        When the files are not found, or one is damaged.
     """
     folder = locate("fashion-mnist", FASHION_MNIST_PATHS, data_dir).parent
     parts = []

@@ -39,16 +39,7 @@ _GET = "fewbits data get"
 
 @dataclass(frozen=True)
 class Entry:
-    """Metadata of a data set that is not loaded yet.
-
-    Attributes
-    ----------
-    name, kind, size, licence : str
-    present : bool
-        Whether it is on this machine.
-    how : str
-        The command that gets it.
-    """
+    """What is known of a data set before it is loaded: `how` is what gets it."""
 
     name: str
     kind: str
@@ -61,72 +52,60 @@ class Entry:
 @dataclass(frozen=True)
 class _Source:
     load: Callable[..., Dataset]
-    kind: str
-    size: str
-    licence: str
+    facts: tuple[str, str, str]  # kind, size and licence
+    how: str
     paths: Sequence[str] = ()
     remotes: Sequence[Remote] = ()
     package: str = ""
     extra: str = ""
-    command: str = ""
 
 
 _SOURCES: Mapping[str, _Source] = {
     "digits": _Source(
         load_digits,
-        "vectors",
-        "1,797 x 64",
-        "CC BY 4.0",
+        ("vectors", "1,797 x 64", "CC BY 4.0"),
+        "comes with fewbits",
         package="sklearn",
-        command="comes with fewbits",
     ),
     "icd10": _Source(
         load_icd10,
-        "texts",
-        "about 74,000 diagnoses",
-        "public domain",
+        ("texts", "about 74,000 diagnoses", "public domain"),
+        install_hint("text"),
         package="simple_icd_10_cm",
         extra="text",
     ),
     "wordnet": _Source(
         load_wordnet,
-        "texts",
-        "82,115 senses of nouns (20 MB)",
-        "WordNet 3.0 licence",
+        ("texts", "82,115 senses of nouns (20 MB)", "WordNet 3.0 licence"),
+        f"{_GET} wordnet, or apt install wordnet-base",
         WORDNET_PATHS,
         WORDNET,
-        command=f"{_GET} wordnet, or apt install wordnet-base",
     ),
     "glove": _Source(
         load_glove,
-        "vectors",
-        "400,000 x 50 (84 MB)",
-        "PDDL 1.0",
+        ("vectors", "400,000 x 50 (84 MB)", "PDDL 1.0"),
+        install_hint("glove"),
         package=GLOVE_PACKAGE,
         extra="glove",
     ),
     "fashion-mnist": _Source(
         load_fashion_mnist,
-        "images",
-        "70,000 of 28 x 28 (31 MB)",
-        "MIT",
+        ("images", "70,000 of 28 x 28 (31 MB)", "MIT"),
+        f"{_GET} fashion-mnist, or apt install dataset-fashion-mnist",
         FASHION_MNIST_PATHS,
         FASHION_MNIST,
-        command=f"{_GET} fashion-mnist, or apt install dataset-fashion-mnist",
     ),
     "cifar10": _Source(
         load_cifar10,
-        "images",
-        "60,000 of 32 x 32 (170 MB)",
-        "research use",
+        ("images", "60,000 of 32 x 32 (170 MB)", "research use"),
+        f"{_GET} cifar10",
         CIFAR10_PATHS,
         CIFAR10,
     ),
     "caltech101": _Source(
         load_caltech101,
-        "images",
-        "9,144 photographs (137 MB)",
-        "CC BY 4.0 (collection)",
+        ("images", "9,144 photographs (137 MB)", "CC BY 4.0 (collection)"),
+        f"{_GET} caltech101",
         CALTECH101_PATHS,
         CALTECH101,
     ),
@@ -150,9 +129,6 @@ def available() -> list[Entry]:
     """Return the data sets that can be loaded."""
     entries = []
     for name, source in _SOURCES.items():
-        how = source.command or f"{_GET} {name}"
-        if source.extra:
-            how = install_hint(source.extra)
         try:
             if source.package:
                 package_folder(source.package, name, source.extra)
@@ -161,8 +137,7 @@ def available() -> list[Entry]:
             present = True
         except (MissingDataError, MissingExtraError):
             present = False
-        facts = source.kind, source.size, source.licence
-        entries.append(Entry(name, *facts, present, how))
+        entries.append(Entry(name, *source.facts, present, source.how))
     return entries
 
 

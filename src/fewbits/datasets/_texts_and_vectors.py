@@ -96,10 +96,8 @@ def load_wordnet(data_dir: str | Path | None = None) -> Dataset:
 
     Raises
     ------
-    MissingDataError
-        When the files are not found.
-    ArtefactError
-        When a file is damaged.
+    MissingDataError, ArtefactError
+        When the files are not found, or one is damaged.
 
     References
     ----------

@@ -61,7 +61,6 @@ _SHOWN = 40  # characters of a text in a message
 _SKIPPED = 5  # rows in a message
 #: What columns of texts may be used as, by what is written in them.
 _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
-_NEITHER = "neither texts nor plain numbers"
 
 
 @dataclass(frozen=True)
@@ -242,7 +241,8 @@ def _only_fitting(
             group = _GROUPS.get(form, "data")
             forms[i] = group
             if group == "data":
-                forms[i] = f"{text[:_SHOWN]!r} and the like, {_NEITHER}"
+                shown = f"{text[:_SHOWN]!r} and the like"
+                forms[i] = f"{shown}, neither texts nor plain numbers"
             elif group == "texts" and (exception := exceptions(column, PLAIN_NUMBER)):
                 row, text, _ = exception
                 forms[i] = f"numbers but for {text[:_SHOWN]!r} in row {row}"
@@ -265,7 +265,9 @@ def _only_fitting(
         is_sure = len(fits) == 1 and not (texts and (odd or len(counted) > 1))
         chosen = "texts" if texts else "vectors" if groups["vectors"] else "written"
     else:
-        is_sure = len(numbers) > 1 and not (groups["codes"] or data or groups["other"])
+        for i in groups["codes"]:
+            check_words(table.column(i), _column_of(table, i, source), "")
+        is_sure = len(numbers) > 1 and not (data or groups["other"])
         chosen, fits = "numbers", numbers
         for i in fits if is_sure else ():
             column_index(table, table.names[i], source)  # the only one of its name
@@ -310,7 +312,7 @@ def _warn_of_numbers(
             )
     for i in places:
         name = table.names[i]
-        if _counts_rows(table, i):
+        if _counts_rows(table.column(i)):
             doubts.append(
                 f"column {name!r} counts the rows and is taken for a feature; if it is "
                 "none, leave it out or call it 'id'"
@@ -324,16 +326,14 @@ def _warn_of_numbers(
         warn_user(f"{source}: {doubt}")
 
 
-def _counts_rows(table: Table, place: int) -> bool:
+def _counts_rows(column: Any) -> bool:
     """Return whether a column numbers the rows under another name."""
-    if len(table) < _COUNTED or not is_integer(table.fields[place].type):
-        return False
-    column = table.column(place)
-    if column.null_count:
+    n = len(column)
+    if n < _COUNTED or not is_integer(column.type) or column.null_count:
         return False
     numbers = column.to_numpy()
     ends = int(numbers[-1]) - int(numbers[0])
-    return ends == len(table) - 1 and bool((np.diff(numbers) == 1).all())
+    return ends == n - 1 and bool((np.diff(numbers) == 1).all())
 
 
 # What the columns hold

@@ -124,21 +124,20 @@ def table_width(head: bytes) -> int:
     if len(text.splitlines()) < 2:
         return 0
     for delimiter in _DELIMITERS:
-        rows = _first_rows(head, delimiter)
-        if rows and len(rows[0]) > 1 and f"{delimiter} " not in text:
+        rows, are_even = _first_rows(head, delimiter)
+        if are_even and len(rows[0]) > 1 and f"{delimiter} " not in text:
             return len(rows[0])
     return 0
 
 
 def _fitting(head: bytes) -> dict[str, list[list[str]]]:
     """Return possible delimiters, and the first rows that each gives."""
-    fitting = {x: _first_rows(head, x) for x in _DELIMITERS}
-    fitting = {x: rows for x, rows in fitting.items() if rows and len(rows[0]) > 1}
+    cut = {x: _first_rows(head, x) for x in _DELIMITERS}
+    fitting = {x: rows for x, (rows, even) in cut.items() if even and len(rows[0]) > 1}
     if not fitting:  # one column, or rows that differ: the reader says which
-        commas, _ = _rows(head, ",", _LOOKED_AT)
-        most = max(_DELIMITERS, key=",".join(commas[0] if commas else []).count)
-        rows, _ = _rows(head, most, _LOOKED_AT)
-        return {most: rows[:1]} if rows else {}
+        names = ",".join(cell for row in cut[","][0][:1] for cell in row)
+        most = max(_DELIMITERS, key=names.count)
+        return {most: cut[most][0][:1]} if cut[most][0] else {}
     whole = {
         delimiter: rows
         for delimiter, rows in fitting.items()
@@ -148,23 +147,19 @@ def _fitting(head: bytes) -> dict[str, list[list[str]]]:
     return whole or fitting
 
 
-def _first_rows(head: bytes, delimiter: str) -> list[list[str]]:
-    """Return the first rows if they have as many columns, else none."""
-    rows, ended = _rows(head, delimiter, _LOOKED_AT)
-    if ended and len(head) >= HEAD - 4:  # the last row of a longer file is not whole
-        rows = rows[:-1]
-    return rows if len({len(row) for row in rows}) == 1 else []
-
-
-def _rows(head: bytes, delimiter: str, n: int) -> tuple[list[list[str]], bool]:
-    """Return the first rows that are not blank, and whether there are no more."""
+def _first_rows(head: bytes, delimiter: str) -> tuple[list[list[str]], bool]:
+    """Return the first rows that are not blank, and whether they are equally long."""
     text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
     reader = csv.reader(text, delimiter=delimiter)
     try:
-        rows = [row for row in islice(reader, n) if row]
-        return rows, next(reader, None) is None
+        rows = [row for row in islice(reader, _LOOKED_AT) if row]
+        # The last row of a longer file is not whole.
+        is_cut = len(head) >= HEAD - 4 and next(reader, None) is None
     except csv.Error:
-        return [], True
+        return [], False
+    whole = rows[:-1] if is_cut else rows
+    are_even = len({*map(len, whole)}) == 1
+    return whole if are_even else rows, are_even
 
 
 def _check_names(names: list[str], source: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from fewbits._arrow import by_name
+from fewbits._arrow import MisfitError, by_name, converted, known_names, typed_column
 from fewbits._checks import check_choice
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
@@ -67,7 +67,6 @@ from fewbits.inputs._text_files import (
     word_vectors,
 )
 from fewbits.inputs._text_kinds import FILES, IMAGES
-from fewbits.inputs._types import as_types, with_types
 
 
 def read(
@@ -193,7 +192,7 @@ def read(
         skip_blank,
         tuple(as_text),
         kind,
-        {} if types is None else as_types(types),
+        {} if types is None else _as_types(types),
     )
     items = with_beside(
         _read(source, options),
@@ -254,7 +253,7 @@ def with_beside(
             raise ArgumentError(f"{len(items)} items, but {len(values)} {what}")
     if skip_unreadable:
         items = without_unreadable(items)
-    return items if types is None else with_types(items, as_types(types))
+    return items if types is None else _with_types(items, _as_types(types))
 
 
 def _read(source: Any, options: Options) -> Input:
@@ -480,6 +479,87 @@ def _check_lines(head: bytes, source: str) -> None:
             "holds the items by column= (on the command line --column), or save it as "
             ".csv"
         )
+
+
+# Types of columns, where the user says them
+
+_ZONED = re.compile(r"timestamp\[(s|ms|us|ns), *tz=(.+)\]")
+_DECIMAL = re.compile(r"decimal(?:128|256)?\((\d+), *(-?\d+)\)")
+_LIST = re.compile(r"(?:large_)?list<(?:item: )?(.+)>")
+_EXAMPLES = (
+    "string, int64, float64, bool, date32, timestamp[us, tz=UTC], decimal(10, 2)"
+)
+
+
+def _as_types(types: Any) -> dict[str, Any]:
+    """Return types of columns by name, of a dict of names or a pyarrow.Schema.
+
+    Examples
+    --------
+    >>> _as_types({"zip": "string", "price": "decimal(10, 2)"})
+    {'zip': DataType(string), 'price': Decimal128Type(decimal128(10, 2))}
+    """
+    import pyarrow as pa
+
+    if isinstance(types, pa.Schema):
+        return {field.name: field.type for field in types}
+    if not isinstance(types, Mapping):
+        raise ArgumentError(
+            "types are a mapping of columns to names of types, such as "
+            f"{{'zip': 'string'}}, or a pyarrow.Schema, got {type(types).__name__}"
+        )
+    return {str(name): _type_of(name, kind) for name, kind in types.items()}
+
+
+def _type_of(name: str, kind: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(kind, pa.DataType):
+        return kind
+    text = str(kind).strip()
+    try:
+        if match := _ZONED.fullmatch(text):
+            return pa.timestamp(*match.groups())
+        if match := _DECIMAL.fullmatch(text):
+            digits, scale = map(int, match.groups())
+            return (pa.decimal128 if digits <= 38 else pa.decimal256)(digits, scale)
+        if match := _LIST.fullmatch(text):
+            return pa.list_(_type_of(name, match[1]))
+        return pa.type_for_alias(text)
+    except ValueError:
+        raise ArgumentError(
+            f"column {name!r} cannot be {text!r}; types have the names of Arrow, such "
+            f"as {_EXAMPLES}"
+        ) from None
+
+
+def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
+    """Return items whose other columns, or ids, have these types."""
+    columns = source.stored_columns()
+    for name, kind in types.items():
+        is_id = name == source.id
+        if not is_id and name not in columns:
+            raise ArgumentError(
+                f"{source.source} has no column {name!r} that is kept, to be {kind}; "
+                f"kept are {known_names(columns) or 'none'}"
+            )
+        column = source.ids if is_id else typed_column(columns[name])
+        try:
+            column = converted(column, kind)
+        except MisfitError as misfit:
+            raise ArgumentError(
+                f"column {name!r} of {source.source} holds {str(misfit.value)[:40]!r} "
+                f"({column.type}), which is no {kind}"
+                + f": {misfit.hint}"
+                * bool(misfit.hint)
+            ) from None
+        if is_id:
+            what = f"column {name!r} of {source.source}"
+            source = replace(source, ids=new_ids(column, what))
+        else:
+            columns[name] = column
+    typed = {name: columns[name] for name in types if name in columns}
+    return replace(source, columns={**source.columns, **typed})
 
 
 # Ids and columns in a file of their own

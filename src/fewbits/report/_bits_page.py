@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._images import open_rgb
+from fewbits._repr import one_line
 from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
 from fewbits.analysis.maps import CodeMap
 from fewbits.analysis.names import Names, Proposals
@@ -47,7 +48,7 @@ _TITLES = {
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BitsPage:
     """What the bits of n items mean, and how well they are used.
 
@@ -59,8 +60,7 @@ class BitsPage:
     extremes : Extremes
     ranking : BitRanking
     bits : dict of int to list of int
-        Those that are shown, in this order, each with bits that say the same, see
-        `distinct_bits`.
+        Those that are shown, in this order, each with bits that say the same.
     items : sequence of length n
         Texts; or images, of which only the rows in `extremes` are read.
     ids : sequence of length n
@@ -69,7 +69,7 @@ class BitsPage:
         Shown instead of images that cannot be read.
     proposals : Proposals or None
     names : dict of int to pair of str
-        Of the sides of bits, see `name_bits`.
+        Of the sides of bits.
     maps : sequence of CodeMap
         Images are drawn at their places as far as they fit.
     classes : sequence of str of length n or None
@@ -93,6 +93,9 @@ class BitsPage:
     classes: Sequence[str] | None
     profiles: Sequence[ClassProfile]
     notes: Sequence[str]
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     def write(self, path: str | Path) -> None:
         """Write the page: one file, in light or dark as the reader prefers."""

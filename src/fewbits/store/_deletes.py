@@ -27,15 +27,8 @@ Mask = NDArray[np.bool_]
 class Deletes:
     """Which of some rows are deleted, in the form that a file has. A value.
 
-    To look a row up or to delete one more takes no mask of all rows.
-
-    Parameters
-    ----------
-    n_rows, n_deleted : int
-    content : ndarray
-        Rising positions, uint32; or a bit for each row, uint8, the highest first.
-    more : ndarray
-        Those of the positions that are in no file, in any order.
+    The content is rising positions, uint32, or a bit for each row, uint8, the highest
+    first; `more` are those of the positions that are in no file, in any order.
     """
 
     def __init__(

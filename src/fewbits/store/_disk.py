@@ -97,16 +97,16 @@ class Disk:
         return os.stat(self._prefix + name).st_size
 
     @contextmanager
-    def note(self, name: str, content: bytes) -> Iterator[None]:
-        """Leave a note beside the files meanwhile; no harm when that is impossible."""
-        path = self._prefix + name
-        with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
-            file.write(content)
+    def note(self, lock: FileLock, content: bytes) -> Iterator[None]:
+        """Leave a note in a locked file meanwhile; no harm when that is impossible."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(lock.descriptor, 0)
+            os.write(lock.descriptor, content)
         try:
             yield
         finally:
             with contextlib.suppress(OSError):
-                os.unlink(path)
+                os.ftruncate(lock.descriptor, 0)
 
     def lock(self, name: str, *, shared: bool) -> FileLock | None:
         """Lock a file at once, or return None when another has locked it.

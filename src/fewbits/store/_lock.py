@@ -83,14 +83,8 @@ def lock_file(path: str | Path, *, shared: bool) -> FileLock | None:
 def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
     """Wait for exclusive use of a path in the block; the file is gone afterwards.
 
-    Where the file system has no locks, it does not wait.
-
-    Parameters
-    ----------
-    path : Path
-    waits : bool, default=True
-        Otherwise the block gets False at once where the path is in use, or there are no
-        locks.
+    Where the file system has no locks, it does not wait. One that never `waits` gets
+    False at once where the path is in use, or there are no locks.
     """
     lock = None
     try:

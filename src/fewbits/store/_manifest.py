@@ -48,7 +48,7 @@ _LONGEST = 1 << 28  # bytes of a manifest
 
 # Names of files. None is used twice, but for those of derived files.
 
-LOCK, HOLDER = "LOCK", "LOCK.holder"
+LOCK = "LOCK"
 _TOKEN = r"[0-9a-f]{16}"
 _MANIFEST = re.compile(r"(?:manifest|copy)-(\d{6}|[1-9]\d{6,17})\.json")
 _OWN = re.compile(

@@ -73,7 +73,7 @@ class MemoryDisk:
             ) from None
 
     @contextmanager
-    def note(self, name: str, content: bytes) -> Iterator[None]:
+    def note(self, lock: "_MemoryLock", content: bytes) -> Iterator[None]:
         yield
 
     def lock(self, name: str, *, shared: bool) -> "_MemoryLock | None":

@@ -53,12 +53,7 @@ _DERIVED = b"fewbits der 1\n\0\0"
 class ArrowFile(CheckedBytes):
     """A file of a segment: one record batch, whose columns are checked when read.
 
-    Raises ArtefactError where it holds something else, or is damaged.
-
-    Attributes
-    ----------
-    batch : pyarrow.RecordBatch
-        Its columns, views of the map, of which nothing is checked.
+    Of `batch` itself, views of the map, nothing is checked.
     """
 
     def __init__(

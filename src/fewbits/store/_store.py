@@ -19,7 +19,6 @@ from fewbits.errors import ArgumentError, ArtefactError, LockedError, NewerForma
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
-    HOLDER,
     KINDS,
     LOCK,
     Manifest,
@@ -316,14 +315,14 @@ class Store:
         since = datetime.now(UTC).isoformat(timespec="seconds")
         holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
         try:
-            with self._disk.note(HOLDER, json.dumps(holder).encode()):
+            with self._disk.note(lock, json.dumps(holder).encode()):
                 yield lock
         finally:
             lock.release()
 
     def _holder(self) -> str:
         try:
-            note = json.loads(self._disk.read(HOLDER))
+            note = json.loads(self._disk.read(LOCK))
             return f"process {note['pid']} on {note['host']} since {note['since']}"
         except (OSError, ValueError, LookupError, TypeError):
             return "another process"
@@ -346,7 +345,8 @@ def remove_store(folder: str | Path) -> bool:
             locks.append(lock)
         gone = [name for name in names if is_own(name) and name not in locked]
         # Manifests first: after a crash, files without one are not a collection.
-        for name in [*locked[1:], *gone, HOLDER, LOCK]:
+        # LOCK.holder is of earlier versions.
+        for name in [*locked[1:], *gone, "LOCK.holder", LOCK]:
             with contextlib.suppress(FileNotFoundError):
                 disk.remove(name)
         disk.folder.rmdir()

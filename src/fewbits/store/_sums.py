@@ -120,13 +120,7 @@ class SummedFile:
 
 
 class CheckedBytes:
-    """The bytes of a file, usually mapped, compared with their sums at first touch.
-
-    Attributes
-    ----------
-    bytes : ndarray of uint8, read-only
-        None of it is looked at before it was checked.
-    """
+    """The bytes of a file, usually mapped, compared with their sums at first touch."""
 
     def __init__(self, data: Any, sums: Sums, path: str) -> None:
         # Unlike `np.frombuffer` this names the map as its owner, which is read-only.

@@ -75,14 +75,11 @@ class Writer:
         self._next_row, self._next_id = state.next_row, state.next_id
 
     def close(self) -> None:
-        """Drop what is not committed, and release the lock."""
-        try:
-            if self._lock.is_own:
-                self._edited.clear()
-                with contextlib.suppress(OSError, ArtefactError):
-                    self._collect()
-        finally:
-            self._lock.release()
+        """Drop what is not committed."""
+        if self._lock.is_own:
+            self._edited.clear()
+            with contextlib.suppress(OSError, ArtefactError):
+                self._collect()
 
     # Rows that come and go.
 

@@ -18,21 +18,8 @@ from fewbits.training._methods import (
     DEEP_METHODS,
     DEVICE_METHODS,
     METHODS,
-    Description,
-    Setting,
     describe,
     describe_all,
 )
 
-__all__ = [
-    "METHODS",
-    "Choice",
-    "Description",
-    "MethodComparison",
-    "MethodScores",
-    "Setting",
-    "compare",
-    "describe",
-    "describe_all",
-    "learn",
-]
+__all__ = ["METHODS", "Choice", "MethodComparison", "MethodScores", "compare"]

@@ -3,8 +3,8 @@
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from fewbits._checks import check_choice, check_count, check_k, check_seed
 from fewbits._repr import one_line
 from fewbits._warnings import warn_user
 from fewbits.codes import n_bytes
-from fewbits.encoders import Encoder, feature_blocks
+from fewbits.encoders import feature_blocks
 from fewbits.errors import ArgumentError, FewbitsError, InterruptedWarning
 from fewbits.evaluation import (
     Relevance,
@@ -50,7 +50,7 @@ Methods = str | Learner | Sequence[str | Learner] | Mapping[str, str | Learner]
 
 _QUERY_SHARE, _FEWEST = 8, 40
 _NEAR, _SVM_ROWS, _SVM_COST = 50, 5000, 1.0
-_USUAL_BITS, _BITS_TO_CHOOSE = (64, 256), (16, 32, 64, 128, 256, 512, 1024)
+_USUAL_BITS, _BITS_TO_CHOOSE = [64, 256], [16, 32, 64, 128, 256, 512, 1024]
 #: Ranking more of the items again would not be that of a larger collection.
 _USUAL_SHORTLIST, _SHORTLIST_SHARE = 100, 10
 #: A query's time is the shortest of so many; threads of a BLAS spin for a while.
@@ -120,25 +120,16 @@ class MethodScores:
     fit_seconds: float
     encode_us: float
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def described(self) -> str:
-        """Return the row in words.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> X = np.random.default_rng(0).normal(size=(400, 16))
-        >>> compare("lsh", 16, X).scores[-1].described()
-        'lsh, 16 bits, re-ranked by float16 vectors'
-        """
+        """Return the row in words: "lsh, 16 bits, re-ranked by float16 vectors"."""
         words = [self.method]
         if self.n_bits is not None:
             words.append(f"{self.n_bits:,} bits")
         if self.rerank is not None:
-            by = "scores" if self.rerank == "scores" else f"{self.rerank} vectors"
-            words.append(f"re-ranked by {by}")
+            vectors = "" if self.rerank == "scores" else " vectors"
+            words.append(f"re-ranked by {self.rerank}{vectors}")
         return ", ".join(words)
 
 
@@ -172,22 +163,19 @@ class Choice:
     confirmed: bool
     sentences: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
+        method, parameters = method_of(self.learner), changed_parameters(self.learner)
         return {
-            **{each.name: getattr(self, each.name) for each in fields(self)},
+            **vars(self),
             "scores": asdict(self.scores),
             "recall": self.recall._asdict(),
-            "learner": {
-                "method": method_of(self.learner),
-                "parameters": changed_parameters(self.learner),
-            },
+            "learner": {"method": method, "parameters": parameters},
         }
 
 
@@ -220,23 +208,12 @@ class MethodComparison:
     refused: Mapping[str, str] = field(default_factory=dict)
     choice: Choice | None = None
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     def frontier(self) -> list[MethodScores]:
-        """Return the rows that no other beats in bytes and recall, fewest bytes first.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> X = np.random.default_rng(0).normal(size=(400, 16))
-        >>> [row.described() for row in compare("lsh", [16, 32], X).frontier()][:2]
-        ['lsh, 16 bits, re-ranked by scores', 'lsh, 32 bits, re-ranked by scores']
-        """
+        """Return the rows that none beats in bytes and recall, fewest bytes first."""
         best: list[MethodScores] = []
-        for row in sorted(
-            self.scores, key=lambda row: (row.bytes_per_item, -row.recall)
-        ):
+        for row in sorted(self.scores, key=lambda x: (x.bytes_per_item, -x.recall)):
             if not best or row.recall > best[-1].recall:
                 best.append(row)
         return best
@@ -279,9 +256,8 @@ class MethodComparison:
             lines: dict[str, list[tuple[float, float]]] = {}  # of each method
             for row in self.scores:
                 value = getattr(row, "recall" if rerank else name)
-                at = row.n_bits
-                if at is not None and row.rerank == rerank and value is not None:
-                    lines.setdefault(row.method, []).append((at, value))
+                if row.n_bits and row.rerank == rerank and value is not None:
+                    lines.setdefault(row.method, []).append((row.n_bits, value))
             if lines:
                 panels.append(lines_drawing(lines, "bits", _TITLES[name]))
         if not panels:
@@ -292,9 +268,8 @@ class MethodComparison:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
-            **{each.name: getattr(self, each.name) for each in fields(self)},
+            **vars(self),
             "scores": [asdict(row) for row in self.scores],
-            "refused": dict(self.refused),
             "choice": None if self.choice is None else self.choice.as_dict(),
         }
 
@@ -356,7 +331,7 @@ def compare(
     n_queries : int, default=1000
         At most; no more than an eighth of the rows.
     backbone : str, default=None
-        As for `fewbits.training.learn`.
+        As for `fewbits.fit`.
     random_state : int, default=0
         Seed of the parts and of learners that are given by name.
     parameters : mapping, default=None
@@ -398,12 +373,11 @@ def compare(
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(400, 16))
-    >>> found = compare(["lsh", "itq"], [16, 32], X)
-    >>> found.n_fit, found.n_base, found.n_queries
+    >>> comparison = compare(["lsh", "itq"], [16, 32], X)
+    >>> comparison.n_fit, comparison.n_base, comparison.n_queries
     (175, 175, 50)
-    >>> [row.described() for row in found.scores if row.rerank is None]
-    ['vectors', 'float16 vectors', 'int8 vectors', 'lsh, 16 bits', 'lsh, 32 bits', \
-'itq, 16 bits', 'itq, 32 bits']
+    >>> [row.described() for row in comparison.frontier()][:2]
+    ['itq, 16 bits, re-ranked by scores', 'itq, 32 bits, re-ranked by scores']
 
     The best codes of 4 bytes, and what they find of the neighbours of new rows:
 
@@ -428,8 +402,8 @@ def compare(
         bytes = check_count(bytes, "bytes")
     if latency is not None and not latency > 0:
         raise ArgumentError(f"a query takes more than 0 milliseconds, got {latency:g}")
-    bounds = _Target(recall, bytes, latency)
-    target = None if bounds == (None, None, None) else bounds
+    bounds = recall, bytes, latency
+    target = None if bounds == (None, None, None) else _Target(*bounds)
     named = _usual(target, seed) if learners is None else _named(learners)
     names = [method for method in named.values() if isinstance(method, str)]
     own = own_parameters(names, parameters or {})
@@ -444,37 +418,44 @@ def compare(
     for _ in feature_blocks(X):  # refuses a row by its number here, not in a part
         pass
     trial = _Trial(source, X, k, shortlist, n_fit, n_queries, seed, target)
-    rows, refused = trial.of_vectors(), {}
+    scans = trial.of_vectors()
+    rows: list[_Row] = []
+    refused: dict[str, str] = {}
     try:
         for done, (name, learner) in enumerate(planned):
             if notes is not None:
                 notes(name)
             if progress is not None:
                 progress(done, len(planned))
+            n_bits = learner.get_params().get("n_bits")
             # A code that cannot be the cheapest any more.
             if bits is None and target is not None and target.recall is not None:
-                size = n_bytes(learner.get_params().get("n_bits", 1))
-                codes = [row.scores for row in rows if row.learner is not None]
-                reached = [row for row in codes if target.excess(row) <= 1]
-                if any(size > row.bytes_per_item for row in reached):
+                sizes = [
+                    x.scores.bytes_per_item for x in rows if target.meets(x.scores)
+                ]
+                if n_bytes(n_bits or 1) > min(sizes, default=math.inf):
                     continue
             try:
                 rows += trial.of_learner(name, learner)
             except FewbitsError as error:
-                n_bits = learner.get_params().get("n_bits")
                 words = name if n_bits is None else f"{name}, {n_bits} bits"
                 refused[words] = str(error)
     except KeyboardInterrupt:
-        if all(row.learner is None for row in rows):
+        if not rows:
             raise
         words = f"interrupted after {done} of {len(planned)} codes"
         warn_user(InterruptedWarning(words, done, len(planned)))
-    order = {name: i for i, name in enumerate(untrained)}
-    rows.sort(key=lambda row: order.get(row.scores.method, -1))
-    choice = None if target is None else trial.choice(rows, refused)
-    sizes = len(trial.fit), len(trial.base), len(trial.queries)
-    scores = tuple(row.scores for row in rows)
-    return MethodComparison(scores, trial.k, trial.shortlist, *sizes, refused, choice)
+    order = [*untrained]
+    rows.sort(key=lambda row: order.index(row.scores.method))
+    choice = None if target is None else trial.choice(target, scans, rows, refused)
+    return MethodComparison(
+        (*scans, *(row.scores for row in rows)),
+        trial.k,
+        trial.shortlist,
+        *(len(trial.fit), len(trial.base), len(trial.queries)),
+        refused,
+        choice,
+    )
 
 
 class _Target(NamedTuple):
@@ -494,6 +475,9 @@ class _Target(NamedTuple):
         if self.latency is not None:
             factors.append(row.query_ms / (_MARGIN * self.latency))
         return max(factors)
+
+    def meets(self, row: MethodScores) -> bool:
+        return self.excess(row) <= 1
 
     def cost(self, row: MethodScores) -> tuple[float, ...]:
         """Return what is least of the best: bytes, or with no recall its contrary."""
@@ -531,21 +515,19 @@ def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
 
 def _named(methods: Methods) -> dict[str, str | Learner]:
     if isinstance(methods, Mapping):
-        named = list(methods.items())
+        pairs = list(methods.items())
     else:
-        several = isinstance(methods, Iterable) and not isinstance(methods, str | type)
-        named = [("", method) for method in (methods if several else [methods])]
+        is_one = isinstance(methods, str | type) or not hasattr(methods, "__iter__")
+        pairs = [("", method) for method in ([methods] if is_one else methods)]
     learners: dict[str, str | Learner] = {}
-    for name, method in named:
-        if isinstance(method, type) and issubclass(method, Learner):
-            kind = method.__name__
-            raise ArgumentError(
-                f"got the class {kind}: give a learner, such as {kind}()"
-            )
+    for name, method in pairs:
         if not isinstance(method, str | Learner):
+            what = method if method is None else type(method).__name__
+            if isinstance(method, type):
+                kind = method.__name__
+                what = f"the class {kind}: give a learner, such as {kind}()"
             raise ArgumentError(
-                "a method must be a name or a learner of fewbits, got "
-                f"{method if method is None else type(method).__name__}"
+                f"a method must be a name or a learner of fewbits, got {what}"
             )
         name = name or (method if isinstance(method, str) else method_of(method))
         if name in learners:
@@ -559,14 +541,13 @@ def _named(methods: Methods) -> dict[str, str | Learner]:
 
 def _lengths(bits: int | Sequence[int] | None, target: _Target | None) -> list[int]:
     if bits is None and target is None:
-        return list(_USUAL_BITS)
+        return _USUAL_BITS
     if bits is None:
-        most = max(_BITS_TO_CHOOSE)
+        most = _BITS_TO_CHOOSE[-1]
         if target is not None and target.bytes is not None:
             most = min(most, 8 * target.bytes)
-        return sorted({most, *(n for n in _BITS_TO_CHOOSE if n < most)})
-    several = isinstance(bits, Iterable) and not isinstance(bits, str)
-    numbers: Any = bits if several and getattr(bits, "ndim", 1) != 0 else [bits]
+        return [*(n for n in _BITS_TO_CHOOSE if n < most), most]
+    numbers: Any = [bits] if np.ndim(bits) == 0 else bits
     return sorted({check_count(number, "a number of bits") for number in numbers})
 
 
@@ -589,9 +570,9 @@ def _planned(
 
 class _Row(NamedTuple):
     scores: MethodScores
-    learner: Learner | None
-    others: Interval | None
-    others_ms: float
+    learner: Learner
+    recall: Interval  # of the queries that confirm
+    query_ms: float
 
 
 class _Trial:
@@ -623,13 +604,13 @@ class _Trial:
         order = np.random.default_rng(seed).permutation(n)
         parts = np.split(order, [n_learn, rest, rest + n_queries])
         parts = [np.sort(part) for part in parts]
-        self.fit, self.base, self.queries, self.others = (
+        self.fit, self.base, self.queries, confirming = (
             np.ascontiguousarray(X[part]) for part in parts
         )
         y: Any = source.labels
         labels: list[Any] = [None if y is None else y[part] for part in parts[:3]]
         self.fit_labels, self.base_labels, self.query_labels = labels
-        self.k, self.seed, self.target = check_k(k), seed, target
+        self.k, self.seed = check_k(k), seed
         if self.k > len(self.base):
             raise ArgumentError(
                 f"the base has {len(self.base)} rows, too few for k={k}"
@@ -637,9 +618,11 @@ class _Trial:
         if shortlist is None:
             shortlist = min(_USUAL_SHORTLIST, len(self.base) // _SHORTLIST_SHARE)
         self.shortlist = max(self.k, check_count(shortlist, "shortlist", 0))
-        sides = [self.queries, self.others] if target else [self.queries]
+        # The queries that choose, and those that confirm, with their true neighbours.
         self.sides = [
-            (side, exact_neighbours(side, self.base, self.k).ids) for side in sides
+            (side, exact_neighbours(side, self.base, self.k).ids)
+            for side in (self.queries, confirming)
+            if len(side)
         ]
         near = min(_NEAR, len(self.base) - 1)
         threshold = neighbour_threshold(self.base, near, random_state=seed)
@@ -658,8 +641,8 @@ class _Trial:
         if np.isfinite(half).all():
             self.stored["float16"] = (half, 2 * d)
 
-    def of_vectors(self) -> list[_Row]:
-        """Return rows of full scans of the vectors: a reference without codes."""
+    def of_vectors(self) -> list[MethodScores]:
+        """Return scores of full scans of the vectors: a reference without codes."""
         base, (queries, nearest) = self.base, self.sides[0]
         by_label = self._label_map(queries, base, metric="euclidean")
         svm = self._svm(base, queries, None)
@@ -673,22 +656,17 @@ class _Trial:
         time.sleep(_SPIN_SECONDS)
         with threadpool_limits(1):
             ms = _milliseconds(scan, queries)
-        forms = {"vectors": (None, 4 * X.shape[1])}
-        for name in ("float16", "int8"):
-            if name in self.stored:
-                forms[f"{name} vectors"] = self.stored[name]
-        rows = []
-        for name, (form, size) in forms.items():
+        scans = []
+        for name in ("", *reversed(self.stored)):
+            form, size = self.stored.get(name, (None, 4 * X.shape[1]))
             recall = Interval(1.0, 1.0, 1.0, len(queries))
-            if form is not None:
-                is_int8 = isinstance(form, Int8Vectors)
-                floats = form.to_float() if is_int8 else form.astype(np.float32)
+            if name:
+                floats = form.to_float() if name == "int8" else form.astype(np.float32)
                 ids = exact_neighbours(queries, floats, self.k).ids
                 recall = mean_interval(search_recall(ids, nearest).per_query)
-            at = name, None, None, size, *recall[:3], ms
-            scores = MethodScores(*at, 1.0, by_label, svm, 0.0, 0.0)
-            rows.append(_Row(scores, None, None, ms))
-        return rows
+            at = f"{name} vectors".lstrip(), None, None, size, *recall[:3], ms
+            scans.append(MethodScores(*at, 1.0, by_label, svm, 0.0, 0.0))
+        return scans
 
     def of_learner(self, name: str, learner: Learner) -> list[_Row]:
         """Return rows of codes that are learnt now, with each re-ranking."""
@@ -699,7 +677,7 @@ class _Trial:
             warnings.simplefilter("error", InterruptedWarning)
             learner.fit(self.fit, y)
         fit_seconds = round(time.perf_counter() - start, 3)
-        encoder: Encoder = learner.encoder_
+        encoder = learner.encoder_
         codes, queries = encoder.encode(self.base), encoder.encode(self.queries)
         index = FlatIndex(codes)
         beside = encoder.corrections(self.base, codes)
@@ -717,8 +695,7 @@ class _Trial:
                 encoder.encode(X), self.k, shortlist=self.shortlist, **by
             ).ids
 
-        def recall(side: int, rerank: str | None) -> Interval:
-            X, nearest = self.sides[side]
+        def recall(rerank: str | None, X: NDArray[Any], nearest: Any) -> Interval:
             if rerank is None:  # the expected order of ties
                 score = neighbour_recall(encoder.encode(X), codes, nearest, self.k)
             else:
@@ -727,10 +704,11 @@ class _Trial:
 
         time.sleep(_SPIN_SECONDS)
         encode_us = 1e3 * _milliseconds(encoder.encode, self.queries)
-        times = {
-            rerank: [_milliseconds(partial(search, rerank), X) for X, _ in self.sides]
-            for rerank in (None, "scores", *self.stored)
-        }
+        reranks = (None, "scores", *self.stored)
+        times = [
+            [_milliseconds(partial(search, by), X) for X, _ in self.sides]
+            for by in reranks
+        ]
         of_codes: dict[str, Any] = {
             "ann_map": mean_average_precision(queries, codes, self.near).value,
             "label_map": self._label_map(queries, codes),
@@ -740,110 +718,91 @@ class _Trial:
         }
         size = codes.shape[1] + (0 if beside is None else beside.n_bytes)
         rows = []
-        for rerank in times:
-            at = recall(0, rerank)
+        for rerank, ms in zip(reranks, times, strict=True):
+            recalls = [recall(rerank, *side) for side in self.sides]
             scores = MethodScores(
-                method=name,
-                n_bits=encoder.n_bits,
-                rerank=rerank,
-                bytes_per_item=size + self.stored.get(rerank or "", (None, 0))[1],
-                recall=at.mean,
-                recall_low=at.low,
-                recall_high=at.high,
-                query_ms=times[rerank][0],
+                name,
+                encoder.n_bits,
+                rerank,
+                size + self.stored.get(rerank or "", (None, 0))[1],
+                *recalls[0][:3],
+                ms[0],
                 **of_codes,
             )
-            others = recall(1, rerank) if self.target else None
-            rows.append(_Row(scores, clone(learner), others, times[rerank][-1]))
+            rows.append(_Row(scores, clone(learner), recalls[-1], ms[-1]))
         return rows
 
-    def choice(self, rows: list[_Row], refused: Mapping[str, str]) -> Choice:
+    def choice(
+        self,
+        target: _Target,
+        scans: list[MethodScores],
+        rows: list[_Row],
+        refused: Mapping[str, str],
+    ) -> Choice:
         """Return the cheapest row of codes that meets the target, or the nearest."""
-        target = self.target
-        assert target is not None
-        codes = [row for row in rows if row.learner is not None]
-        if not codes:
+        if not rows:
             reason = next(iter(refused.values()), None)
             raise ArgumentError(f"nothing compared suits the items: {reason}")
-        best = min(
-            codes,
-            key=lambda row: (
-                max(1.0, round(target.excess(row.scores), 3)),
-                *target.cost(row.scores),
-            ),
-        )
-        reached = target.excess(best.scores) <= 1
-        assert best.learner is not None
-        assert best.others is not None
-        sure = target.recall is None or best.others.low >= target.recall
-        in_time = target.latency is None or best.others_ms <= target.latency
-        scans = [row.scores for row in rows if row.learner is None]
-        row, least = best.scores, target.recall
-        words = (
-            f"{row.described()}: recall@{self.k} {best.others} on {len(self.others):,} "
-            f"other queries among {len(self.base):,} items"
-        )
-        if not reached:
-            interval = Interval(row.recall, row.recall_low, row.recall_high, 0)
+
+        def rank(row: _Row) -> tuple[float, ...]:
+            excess = max(1.0, round(target.excess(row.scores), 3))
+            return excess, *target.cost(row.scores)
+
+        best, learner, recall, ms = min(rows, key=rank)
+        reached = target.meets(best)
+        sure = target.recall is None or recall.low >= target.recall
+        in_time = target.latency is None or ms <= target.latency
+        size, least = _bytes(best.bytes_per_item), target.recall
+        if reached:
+            notes = [
+                f"{best.described()}: recall@{self.k} {recall} on {recall.n:,} other "
+                f"queries among {len(self.base):,} items, {size} an item, {ms:.3g} ms "
+                "of processor time a query"
+            ]
+            if not sure:
+                notes.append(
+                    "not sure: on queries that had no part in the choice, the lower "
+                    f"end of the interval is below {least:g}; ask for a little more, "
+                    "or compare with more queries"
+                )
+            if not in_time:
+                notes.append(
+                    f"timed again, a query took {ms:.3g} ms: ask for a little less, or "
+                    "the machine was busy"
+                )
+        else:
+            interval = Interval(best.recall, best.recall_low, best.recall_high, 0)
             words = (
                 f"nothing reaches {target.described(self.k)}: the nearest is "
-                f"{row.described()} with a recall@{self.k} of {interval}"
+                f"{best.described()} with a recall@{self.k} of {interval}, {size} an "
+                f"item, {best.query_ms:.3g} ms a query"
             )
-        ms, of = row.query_ms, ""
-        if reached:
-            ms, of = best.others_ms, " of processor time"
-        words += f", {_bytes(row.bytes_per_item)} an item, {ms:.3g} ms{of} a query"
-        if not reached and least is not None and row.recall >= least > row.recall_low:
-            n = len(self.queries)
-            words += f"; {n:,} queries are too few to be sure of it"
-        notes = [words]
-        if reached and not sure:
-            notes.append(
-                f"not sure: on queries that had no part in the choice, the lower end "
-                f"of the interval is below {target.recall:g}; ask for a little more, "
-                "or compare with more queries"
-            )
-        if reached and not in_time:
-            notes.append(
-                f"timed again, a query took {best.others_ms:.3g} ms: ask for a little "
-                "less, or the machine was busy"
-            )
-        notes += self._of_scans(best.scores, reached, scans)
-        return Choice(
-            best.scores,
-            best.learner,
-            reached,
-            best.others,
-            best.others_ms,
-            reached and sure and in_time,
-            tuple(notes),
-        )
-
-    def _of_scans(
-        self, best: MethodScores, reached: bool, scans: list[MethodScores]
-    ) -> list[str]:
-        """Return a note where the vectors themselves are as good, or faster."""
-        assert self.target is not None
+            if least is not None and best.recall >= least > best.recall_low:
+                n = len(self.queries)
+                words += f"; {n:,} queries are too few to be sure of it"
+            notes = [words]
+        # Where the vectors themselves are as good, or as fast.
         fitting = [
             scan
             for scan in scans
-            if self.target.excess(scan) <= 1
-            and (not reached or self.target.cost(scan) <= self.target.cost(best))
+            if target.meets(scan)
+            and (not reached or target.cost(scan) <= target.cost(best))
         ]
         if fitting:
             scan = min(fitting, key=lambda row: row.bytes_per_item)
-            return [
+            notes.append(
                 f"{scan.method} meet the target without any code, with a recall@"
                 f"{self.k} of {scan.recall:.3f} in {_bytes(scan.bytes_per_item)} and "
                 f"{scan.query_ms:.3g} ms a query: keep the vectors"
-            ]
-        if reached and scans[0].query_ms <= best.query_ms:
-            return [
+            )
+        elif reached and scans[0].query_ms <= best.query_ms:
+            notes.append(
                 f"exact float search takes {scans[0].query_ms:.3g} ms of processor "
                 "time a query, no more than the choice: codes save memory here, not "
                 "time"
-            ]
-        return []
+            )
+        confirmed = reached and sure and in_time
+        return Choice(best, learner, reached, recall, ms, confirmed, tuple(notes))
 
     def _svm(self, base: Any, queries: Any, n_bits: int | None) -> float | None:
         """Return the accuracy of a linear SVM, of rows of a mean square of 1."""
@@ -884,9 +843,9 @@ def _are_telling(y: Any, truth: Any, source: Input) -> bool:
     """Return whether labels tell good rankings from bad; warn of those that do not."""
     labels, name = np.asarray(source.labels), source.source
     if y.ndim > 1:
-        shared = bool((y.any(axis=0) & truth.any(axis=0)).any())
+        shared = (y.any(axis=0) & truth.any(axis=0)).any()
     else:
-        shared = bool(np.isin(truth, y).any())
+        shared = np.isin(truth, y).any()
     if (labels == labels[0]).all():
         reason = f"the labels of {name} are all the same"
     elif (y == y[0]).all():

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewbits import backbones
 from fewbits._labels import as_groups, as_label_rows
-from fewbits._repr import one_line
 from fewbits._warnings import warn_user
 from fewbits.analysis.bits import diagnose_codes
 from fewbits.analysis.bounds import Members, majority_codes
@@ -19,9 +18,9 @@ from fewbits.analysis.taxonomy import paths_of
 from fewbits.backbones import Backbone
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
 from fewbits.codes import as_codes, check_unused, pack
-from fewbits.encoders import KERNELS, Encoder, PackedEncoder, as_features
+from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, InterruptedWarning
-from fewbits.inputs import Input, read
+from fewbits.inputs import Input
 from fewbits.inputs.by_hand import read_tree
 from fewbits.learners import AdditiveCodes, KernelMapped, Learner
 from fewbits.learners.fitting import indicator
@@ -54,20 +53,9 @@ _TAKES_CODEBOOK = "llc"  # the method with class codes of its own
 _N_COMPARED, _OF_BYTES, _OF_FLOATS = 8, 1e-3, 0.02
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Learnt:
-    """Parts of a collection that a fit makes.
-
-    Attributes
-    ----------
-    encoder : Encoder
-    backbone, backbone_fingerprint : str or None
-        Id and fingerprint of what makes features of items.
-    facts : dict
-        Of the fit, by the names of the facts of a collection; others are extra.
-    codebook, calibration, rejection
-        Of classes, None where there are none.
-    """
+    """Parts of a collection that a fit makes; `facts` are its own, others are extra."""
 
     encoder: Encoder
     facts: dict[str, Any]
@@ -77,12 +65,9 @@ class Learnt:
     calibration: Calibration | None = None
     rejection: Rejection | None = None
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
 
 def learn(
-    source: Any,
+    source: Input,
     *,
     learner: Learner | str | None = None,
     n_bits: int | None = None,
@@ -93,63 +78,7 @@ def learn(
     groups: Any = None,
     progress: Progress | None = None,
 ) -> Learnt:
-    """Learn an encoder from items, and class codes where the learner has such.
-
-    A deep learner also classifies, by the codes or centres that it has for classes or
-    by the bitwise majority of the codes of their items. Held-out items (`validation`)
-    also calibrate the probabilities of classes or, for multi-label items, set the score
-    thresholds of labels; after `refit` no items are held out.
-
-    Parameters
-    ----------
-    source : Input, or what `fewbits.inputs.read` takes
-        Items to learn from; labels are used by learners that need them.
-    learner : Learner or str, default=None
-        A learner, a key of `METHODS`, one of `DEEP_METHODS`, which need torch, or
-        "packed" for vectors that are binary codes already. None is "itq".
-    n_bits : int, default=None
-        Length of the codes; when not given, 256 for texts where no labels are learnt
-        from, and else the learner's own default.
-    backbone : str, default=None
-        Id of a backbone; by default one that fits the kind of the items.
-    random_state : int, default=0
-        Of a learner that is named.
-    parameters : mapping, default=None
-        Other parameters of a learner that is named.
-    kernel_map : {'intersection', 'chi2', 'js'}, default=None
-        Learn behind a kernel map (`fewbits.learners.KernelMapped`): for
-        non-negative features such as histograms.
-    groups : array-like of shape (n,), default=None
-        The same for items that are copies of each other, such as augmentations of an
-        image or frames of a video: calibration of rejection leaves them out together,
-        see `fewbits.ood.learn_rejection`. For deep learners and one class an item.
-    progress : callable, default=None
-        Called with (items done, items in all) while features are extracted; learning
-        itself reports to `fewbits.learners.fitting.on_progress`.
-
-    Returns
-    -------
-    Learnt
-
-    Warns
-    -----
-    UserWarning
-        When vectors are bytes, which may be packed codes, most classes have a single
-        item, classes share a code, additive codes have fewer bits than features, or
-        codes of a sample of the items have bits that never change, spread little, or
-        share too few codes.
-    InterruptedWarning
-        When the learner was interrupted, or diverged (NaN or infinity), after a
-        first epoch: the last good encoder is kept.
-
-    Raises
-    ------
-    ArgumentError
-        When the method, one of its parameters or the kernel is unknown, labels are
-        missing or all different, or groups are not one for each item, or of no use.
-    FeatureError
-        When there is nothing to learn from, or a kernel map meets negative features.
-    """
+    """Learn an encoder, and class codes where the learner has such: `fewbits.fit`."""
     parameters = parameters or {}
     method = learner or "itq"
     if not isinstance(method, str):
@@ -171,8 +100,6 @@ def learn(
             "then export_backbone, and Collection.from_learner takes both"
         )
     # Items.
-    if not isinstance(source, Input):
-        source = read(source, columns=())
     source = checked_labels(source)
     if method == PACKED:
         options = {"kernel_map": kernel_map, "backbone": backbone, "groups": groups}
@@ -194,10 +121,6 @@ def learn(
             n_bits = _TEXT_BITS if of_texts else None
         learner = make_learner(method, n_bits, random_state, parameters)
     if kernel_map is not None:
-        if kernel_map not in KERNELS:
-            raise ArgumentError(
-                f"no kernel map {kernel_map!r}; known: {', '.join(KERNELS)}"
-            )
         learner = KernelMapped(learner, kernel=kernel_map)
     if method in SUPERVISED:
         _check_classes(source, method)

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from fewbits import learners
 from fewbits._checks import check_seed, nearest
 from fewbits._extras import install_hint
-from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.learners import Learner
 from fewbits.learners.fitting import documented
@@ -271,7 +270,7 @@ def own_parameters(
 
 @dataclass(frozen=True)
 class Setting:
-    """A parameter that can be set: its name, values and description."""
+    """A parameter that can be set."""
 
     name: str
     values: str
@@ -280,60 +279,18 @@ class Setting:
 
 @dataclass(frozen=True)
 class Description:
-    """A method in words.
-
-    Attributes
-    ----------
-    method : str
-        As ``fewbits fit --learner`` takes it.
-    name : str
-        In full, with the authors and the year of the paper.
-    summary : str
-    needs_labels, needs_torch : bool
-    settings : tuple of Setting
-        Empty where torch is needed and not installed.
-    """
+    """A method in words; without settings where torch is needed and not installed."""
 
     method: str
-    name: str
+    name: str  # with the authors and the year of the paper
     summary: str
     needs_labels: bool
     needs_torch: bool
     settings: tuple[Setting, ...]
 
-    def __repr__(self) -> str:
-        return one_line(self)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
-
 
 def describe(method: str) -> Description:
-    """Describe a method and its settings.
-
-    Parameters
-    ----------
-    method : str
-        A key of `METHODS`, one of `DEEP_METHODS`, or "packed".
-
-    Returns
-    -------
-    Description
-
-    Raises
-    ------
-    ArgumentError
-        When there is no such method.
-
-    Examples
-    --------
-    >>> found = describe("hadamard")
-    >>> found.name
-    'Randomized Hadamard transforms (Andoni et al., 2015)'
-    >>> [setting.name for setting in found.settings]
-    ['n_rounds']
-    """
+    """Describe a method and its settings; refuse what is none."""
     if method == PACKED:
         return Description(method, _NAMES[method], _OF_PACKED, False, False, ())
     deep = method in DEEP_METHODS

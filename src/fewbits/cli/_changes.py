@@ -1,0 +1,181 @@
+"""``fewbits add``, ``upsert``, ``update`` and ``delete``."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from fewbits.cli import _options as opt
+from fewbits.cli._printing import counted, print_answer, progress_bar
+from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.collection import Collection
+
+
+def _adding(verb: str, text: str) -> Callable[..., None]:
+    """Return the command ``add`` or ``upsert``, with its help."""
+
+    def command(
+        collection: opt.CollectionPath,
+        items: opt.InputPath,
+        column: opt.RowColumn = None,
+        images: opt.Images = None,
+        codes: opt.Codes = None,
+        label: opt.Label = None,
+        id: opt.Id = None,
+        columns: opt.Columns = None,
+        skip_blank: opt.SkipBlank = False,
+        skip_unreadable: opt.SkipUnreadable = False,
+        timeout: opt.Timeout = None,
+        as_json: opt.Json = False,
+    ) -> None:
+        from fewbits.collection import Collection
+
+        col = Collection.open(collection)
+        with progress_bar("encoding") as progress:
+            n = (col.add if verb == "add" else col.upsert)(
+                items,
+                column=column,
+                images=images,
+                codes=codes,
+                label=label,
+                id=id,
+                columns=columns or None,
+                skip_blank=skip_blank,
+                skip_unreadable=skip_unreadable,
+                timeout=timeout,
+                progress=progress,
+            )
+        print_change(collection, col, as_json, **{f"{verb}ed": n})
+
+    command.__doc__ = text
+    return command
+
+
+add = _adding(
+    "add",
+    """Encode INPUT and add it to COLLECTION.
+
+    A table has the columns of the collection, of the same types: where it lacks one,
+    other than labels, its rows get null. Its ids must be new: `upsert` replaces items.
+    Other processes may search COLLECTION meanwhile; they see all of INPUT or nothing.
+
+    Example: fewbits add my-collection march.csv
+
+    Example: fewbits add my-collection vectors.npy --timeout 60
+    """,
+)
+upsert = _adding(
+    "upsert",
+    """Encode INPUT and add it to COLLECTION in place of items that have the same ids.
+
+    Items with new ids are added. Rows replace whole items: give all columns of the
+    collection; 'fewbits update' changes single columns.
+
+    Example: fewbits upsert my-collection changed.csv
+
+    Example: fewbits upsert my-collection changed.parquet --timeout 60
+    """,
+)
+
+
+def update(
+    collection: opt.CollectionPath,
+    table: Annotated[
+        str,
+        Argument(
+            metavar="TABLE",
+            help="Ids and the columns to change: .parquet, .arrow, .csv, .tsv, .jsonl, "
+            ".json; - is standard input.",
+        ),
+    ],
+    id: opt.Id = None,
+    columns: Annotated[
+        list[str] | None,
+        Option(help="Column to change; may be repeated. Default: all of TABLE."),
+    ] = None,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Change columns of items of COLLECTION, whose codes and order stay.
+
+    A column that the collection lacks is added, with a warning, and is null for all
+    other items.
+
+    Example: fewbits update my-collection prices.csv --id sku --columns price
+    """
+    from fewbits.collection import Collection
+
+    col = Collection.open(collection)
+    n = col.update(table, id=id, columns=columns or None, timeout=timeout)
+    print_change(collection, col, as_json, updated=n)
+
+
+def delete(
+    collection: opt.CollectionPath,
+    ids: opt.Ids = None,
+    source: Annotated[
+        str | None,
+        Option(
+            "--input",
+            "-i",
+            metavar="FILE",
+            help="Ids in a .txt file or standard input (-), one a line, a .npy file, "
+            "or a column of a table (.csv, .parquet, ...), in place of --ids.",
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        Option(help="Column of the table --input. Default: that of the ids."),
+    ] = None,
+    filter: Annotated[
+        str | None,
+        Option(
+            help='Delete all items that meet an SQL-like condition, such as "year < '
+            "2015 and category = 'x'\"; with ids, which of these. There is no "
+            "confirmation: preview it with 'fewbits search --filter'."
+        ),
+    ] = None,
+    missing_ok: Annotated[
+        bool,
+        Option("--missing-ok", help="Pass over ids that are not there; count them."),
+    ] = False,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Delete items of COLLECTION by their ids, by a condition, or by both.
+
+    Their space on disk is freed once half of a segment is deleted, or by `compact`.
+
+    Example: fewbits delete my-collection --ids 4711 --ids 4712
+
+    Example: fewbits delete my-collection --input gone.csv --column sku --missing-ok
+
+    Example: fewbits delete my-collection --filter "year < 2015"
+    """
+    from fewbits.collection import Collection
+    from fewbits.inputs import read_ids
+
+    if ids and source is not None:
+        raise ArgumentError("give either --ids or --input")
+    opt.check_unread(source, [column] if column else None)
+    col = Collection.open(collection)
+    chosen = opt.typed_ids(col, ids)
+    if source is not None:
+        name = column or col.facts.id_column
+        chosen = list(dict.fromkeys(read_ids(source, name, texts=col.has_text_ids)))
+    n = col.delete(chosen, filter=filter, missing_ok=missing_ok, timeout=timeout)
+    counts = {"deleted": n}
+    if missing_ok and chosen is not None and filter is None:
+        counts["not_there"] = len(chosen) - n
+    print_change(collection, col, as_json, **counts)
+
+
+def print_change(path: Path, col: "Collection", as_json: bool, **counts: int) -> None:
+    """Print what happened to a collection, such as ``added=3``."""
+    facts = {"collection": str(path), **counts, "n_items": len(col)}
+    changes = [f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()]
+    text = f"{path}: {', '.join(changes)}; {counted(len(col), 'item')} in all"
+    print_answer(as_json, {**facts, "version": col.version}, text)
