@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fewbits.backbones import Backbone, cached_features
 from fewbits.backbones._features import cache_folder
 from fewbits.datasets import Dataset
-from fewbits.learners import HomogeneousKernelMap
+from fewbits.encoders import KernelMap
 from fewbits.learners._core._rows import line_spans
 from research.common.classic_descriptors import ClassicDescriptors
 from research.common.descriptors import as_image, colour_gist
@@ -95,14 +95,14 @@ def reduced(X: Features, learn: NDArray[np.int64]) -> Features:
     products of rows, and are never written down: a row is projected through its
     products with the learning rows.
     """
-    kernel = HomogeneousKernelMap(KERNEL)
-    Z = kernel.fit_transform(X[learn])
+    kernel = KernelMap(KERNEL, 1, 1.0, None, False)
+    Z = kernel(X[learn])
     mean = Z.mean(axis=0, dtype=np.float64).astype(np.float32)
     Z -= mean
     axes = leading((Z @ Z.T).astype(np.float64))
     rows = np.empty((len(X), axes.shape[1]), np.float32)
     for span in line_spans(len(X), Z.shape[1], least=1):
-        rows[span] = (kernel.transform(X[span]) - mean) @ Z.T @ axes
+        rows[span] = (kernel(X[span]) - mean) @ Z.T @ axes
     return rows
 
 

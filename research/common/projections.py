@@ -102,7 +102,7 @@ class GrowingBeta(SparseProjections):
         def grown(state: Any) -> Iterator[Any]:
             for beta in np.geomspace(0.1, 10, self.n_iter):
                 state, value = next(
-                    sparse_matrices(*states.args[:4], float(beta), state)
+                    sparse_matrices(*states.args[:3], float(beta), state)
                 )
                 yield state, value
 
@@ -141,9 +141,6 @@ METHODS: dict[str, Make] = {
     "NeighbourCodes": _plain(NeighbourCodes),
     "FastNeighbourCodes": _plain(FastNeighbourCodes),
     "FastNeighbourCodes, 1 round": _plain(FastNeighbourCodes, n_rounds=1),
-    "FastNeighbourCodes, diagonals": _plain(
-        FastNeighbourCodes, block_size=1, n_rounds=3
-    ),
 }
 
 
@@ -199,7 +196,7 @@ _1280, _2X2, _3X3, _AMONG = (
     "caltech101+cifar10",
 )
 _TRAINED = ("ITQ", *map(named, DENSITIES))
-_FORMS = ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals")
+_FORMS = ("FastNeighbourCodes, 1 round",)
 #: Each takes many minutes to an hour for a cell on a processor, but for PCAH, which has
 #: no more axes than rows, and what few sets are enough to tell.
 _OF_FIGURES = ("LSH", "ITQ", "SP 10%", "BP-opt", "CBE-opt")

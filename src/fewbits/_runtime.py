@@ -4,12 +4,12 @@ All of them are one value, `Runtime`, in one context variable, so that there is 
 thing to take along to where work is done. Other threads begin with none of it.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
@@ -25,14 +25,6 @@ class Progress(NamedTuple):
 
     listener: Listener
     notes: Notes | None
-
-
-class StepCache(Protocol):
-    """A cache of steps that several fits have in common."""
-
-    def cached_step(
-        self, name: Hashable, key: Hashable, compute: Callable[[], Result]
-    ) -> Result: ...
 
 
 @dataclass(frozen=True)
@@ -51,7 +43,7 @@ class Runtime:
         Most threads to use.
     progress : Progress or None
         Callbacks that receive the progress of iterations.
-    shared_steps : StepCache or None
+    shared_steps : SharedSteps or None
         Intermediate results of earlier fits.
     done_checkpoints : list of Path or None
         Files to delete when the block ends well; None deletes them with each fit.
@@ -60,7 +52,7 @@ class Runtime:
     device: str | None = None
     threads: int | None = None
     progress: Progress | None = None
-    shared_steps: StepCache | None = None
+    shared_steps: Any = None
     done_checkpoints: list[Path] | None = None
 
     @property

@@ -46,8 +46,6 @@ RESUMABLE = [
         n_iter=N_ITER,
         random_state=0,
     ),
-    ITQ(5, batch_size=30, n_iter=N_ITER, random_state=0),
-    SparseProjections(5, density=0.5, batch_size=30, n_iter=N_ITER, random_state=0),
     CBE(12, n_iter=N_ITER, random_state=0),
     BilinearProjections(6, n_iter=N_ITER, random_state=0),
     NeighbourCodes(6, nested_bits=(3,), n_iter=N_ITER, random_state=0),
@@ -109,7 +107,7 @@ def test_killed_fit_goes_on_to_the_same_result(learner, path):
 @pytest.mark.parametrize("n_done", [1, N_ITER])
 @pytest.mark.parametrize(
     "learner",
-    [ITQ(5, batch_size=30), NeighbourCodes(4), DBC(6)],
+    [ITQ(5), NeighbourCodes(4), DBC(6)],
     ids=named,
 )
 def test_killed_at_the_first_or_last_iteration(learner, path, n_done):

@@ -57,7 +57,6 @@ def test_bits_that_repeat_others_are_told():
     [
         ({"n_bits": 0}, "n_bits must be"),
         ({"C": 0}, "C must be"),
-        ({"drop": 1}, "drop must be .*, got 1"),
     ],
 )
 def test_mistakes(digits, parameters, message):

@@ -1,5 +1,7 @@
 """The same learners with their linear algebra done by torch."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.linalg import hadamard
@@ -23,7 +25,7 @@ from fewbits.learners import (
     SpectralHashing,
     _neighbour_training,
 )
-from fewbits.learners._core import _device, _rows
+from fewbits.learners._core import _rows
 from fewbits.learners._fast_neighbour_codes import transform_there
 from fewbits.learners._linalg import _orthogonal
 from fewbits.learners.fitting import on_device, on_progress, shared_steps
@@ -55,7 +57,7 @@ neighbours = pytest.mark.parametrize(
         NeighbourCodes(40, nested_bits=(8,)),
         FastNeighbourCodes(16),
         FastNeighbourCodes(80),
-        FastNeighbourCodes(16, block_size=1, n_rounds=3),
+        FastNeighbourCodes(16, n_rounds=3),
     ],
     ids=repr,
 )
@@ -71,6 +73,14 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def to_torch(monkeypatch):
+    """Return a list of the arrays that torch is given."""
+    given, from_numpy = [], torch.from_numpy
+    monkeypatch.setattr(torch, "from_numpy", lambda x: given.append(x) or from_numpy(x))
+    return given
 
 
 @pytest.fixture
@@ -99,7 +109,6 @@ def test_large_matrices_in_single_precision(learner, monkeypatch):
         monkeypatch.setattr(module, "LARGE", 8)
     monkeypatch.setattr("fewbits.learners._sparse_projections.LARGE", 8)
     monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
-    monkeypatch.setattr(_device, "_ROOMY", 2)
     monkeypatch.setattr(_orthogonal, "_PRODUCTS_FROM", 2)
     single = clone(learner).fit(X[:200], Y[:200])
     np.testing.assert_allclose(single.objective_, expected.objective_, rtol=1e-3)
@@ -209,28 +218,21 @@ def test_interrupted_fit_on_a_device_is_kept(name):
 
 
 @pytest.mark.parametrize("learner", [PCAH(8), ITQ(40), NeighbourCodes(8)], ids=repr)
-def test_shared_steps_are_those_of_one_device(learner, monkeypatch):
-    put, seen = _device._Torch.put, []
-
-    def counted(self, x):
-        seen.append(x.shape)
-        return put(self, x)
-
-    def puts_of_a_fit():
-        seen.clear()
+def test_shared_steps_are_those_of_one_device(learner, to_torch):
+    def given_by_a_fit():
+        to_torch.clear()
         with on_device("cpu"):
             clone(learner).fit(X)
-        return list(seen)
+        return [x.shape for x in to_torch]
 
     learner = clone(learner)
     if "n_iter" in learner.get_params():
         learner.set_params(n_iter=1, random_state=0)
-    monkeypatch.setattr(_device._Torch, "put", counted)
-    alone = puts_of_a_fit()
+    alone = given_by_a_fit()
     with shared_steps():
         clone(learner).fit(X)
-        assert puts_of_a_fit() == alone  # nothing of what NumPy found
-        assert len(puts_of_a_fit()) < len(alone)
+        assert given_by_a_fit() == alone  # nothing of what NumPy found
+        assert len(given_by_a_fit()) < len(alone)
 
 
 @heavy
@@ -254,10 +256,10 @@ def test_two_rows(learner):
     ids=repr,
 )
 def test_device_without_room(error, monkeypatch):
-    def refuse(self, x):
+    def refuse(*_):
         raise error
 
-    monkeypatch.setattr(_device._Torch, "signs", refuse)
+    monkeypatch.setattr(torch, "where", refuse)  # signs are taken by it
     told = "out of memory on cpu: learn there from fewer rows"
     with on_device("cpu"):
         with pytest.raises(OutOfMemoryError, match=told):
@@ -267,38 +269,30 @@ def test_device_without_room(error, monkeypatch):
 
 
 def test_other_errors_are_passed_on(monkeypatch):
-    def refuse(self, x):
+    def refuse(*_):
         raise RuntimeError("something else")
 
-    monkeypatch.setattr(_device._Torch, "signs", refuse)
+    monkeypatch.setattr(torch, "where", refuse)
     with on_device("cpu"), pytest.raises(RuntimeError, match="something else"):
         ITQ(8, random_state=0).fit(X)
 
 
 @every_learner
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_which_learners_use_a_device(learner, monkeypatch):
+def test_which_learners_use_a_device(learner, to_torch):
     if isinstance(learner, KernelMapped):
         pytest.skip("what it wraps may use it")
-    seen, put = [], _device._Torch.put
-    monkeypatch.setattr(
-        _device._Torch, "put", lambda self, x: (seen.append(x), put(self, x))[1]
-    )
     with on_device("cpu"):
         clone(learner).fit(X, Y)
-    assert bool(seen) == learner.uses_device
+    assert bool(to_torch) == learner.uses_device
 
 
-def test_torch_does_the_products(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        _device._Torch, "signs", lambda _, x: seen.append(x) or torch.sign(x)
-    )
+def test_torch_does_nothing_outside_the_block(to_torch):
     with on_device("cpu"):
         ITQ(8, n_iter=2, random_state=0).fit(X)
-    assert [type(x) for x in seen] == [torch.Tensor] * 2
+    n_given = len(to_torch)
     ITQ(8, n_iter=2, random_state=0).fit(X)
-    assert len(seen) == 2
+    assert len(to_torch) == n_given > 2
 
 
 def test_deep_learners_train_where_the_block_says(monkeypatch):
@@ -323,12 +317,13 @@ def test_missing_device():
 
 
 def test_device_without_torch(monkeypatch):
-    monkeypatch.setattr(_device, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match="device 'cuda' needs torch"):
         on_device("cuda").__enter__()
 
 
-def test_automatic_device_does_without_torch(monkeypatch):
-    monkeypatch.setattr(_device, "find_spec", lambda name: None)
+def test_automatic_device_does_without_torch(monkeypatch, to_torch):
+    monkeypatch.setitem(sys.modules, "torch", None)
     with on_device("auto"):
-        assert not _device.current_backend().is_torch
+        assert ITQ(8, n_iter=2, random_state=0).fit(X).n_iter_ == 2
+    assert not to_torch

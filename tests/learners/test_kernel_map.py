@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -15,7 +14,6 @@ from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import (
     ITQ,
     Classemes,
-    HomogeneousKernelMap,
     KernelMapped,
     PiCoDes,
     SpectralHashing,
@@ -28,82 +26,9 @@ X = _rng.dirichlet(np.full(12, 0.5), size=80)
 Y = np.arange(80) % 4
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        HomogeneousKernelMap(),
-        HomogeneousKernelMap("js", order=2, gamma=0.5, signed=True),
-        KernelMapped(Classemes(random_state=0), kernel="chi2"),
-    ],
-    ids=["chi2", "js", "classemes"],
-)
-def test_sklearn_contract(estimator):
-    check_estimator(estimator, on_skip=None)
-
-
-class TestTransformer:
-    def test_maps_without_fit(self):
-        mapped = HomogeneousKernelMap("chi2").transform(X)
-        assert (mapped.dtype, mapped.shape) == (np.float32, (80, 36))
-        peer = AdditiveChi2Sampler(sample_steps=2).fit_transform(X)
-        np.testing.assert_allclose(mapped, peer, rtol=0, atol=1e-7)
-
-    def test_names_its_columns(self):
-        pandas = pytest.importorskip("pandas")
-        frame = pandas.DataFrame(X[:, :2], columns=["red", "blue"])
-        kernel_map = HomogeneousKernelMap(order=2).set_output(transform="pandas")
-        mapped = kernel_map.fit_transform(frame)
-        assert list(mapped.columns[:4]) == [
-            "red_sqrt",
-            "blue_sqrt",
-            "red_cos1",
-            "blue_cos1",
-        ]
-        assert list(mapped.columns[4:]) == [
-            f"{name}_{wave}"
-            for wave in ("sin1", "cos2", "sin2")
-            for name in ("red", "blue")
-        ]
-        np.testing.assert_array_equal(
-            mapped, HomogeneousKernelMap(order=2).transform(X[:, :2])
-        )
-
-    @pytest.mark.parametrize("dtype", [bool, np.uint8, np.float16, np.float32, ">f8"])
-    def test_any_real_dtype(self, dtype):
-        features = (X * 99).astype(dtype)
-        expected = HomogeneousKernelMap().transform(features.astype(np.float64))
-        np.testing.assert_array_equal(
-            HomogeneousKernelMap().transform(features), expected
-        )
-
-    def test_zero_columns_stay_zero(self):
-        features = X.copy()
-        features[:, 3] = 0
-        mapped = HomogeneousKernelMap().transform(features)
-        assert (mapped[:, 3::12] == 0).all()
-        assert (mapped[:, 2::12] != 0).any(axis=0).all()
-
-    @pytest.mark.parametrize(
-        ("features", "message"),
-        [
-            (-X, "Negative values in data: a kernel map takes features of at least 0"),
-            (np.full((3, 2), np.nan), "contains NaN"),
-            (np.full((3, 2), 1e39), "too large for float32"),
-            (X[0], "Expected a 2D array"),
-            (X * 1j, "must be real numbers"),
-        ],
-    )
-    def test_bad_features(self, features, message):
-        for method in ("fit", "transform"):
-            with pytest.raises(FeatureError, match=message) as caught:
-                getattr(HomogeneousKernelMap(), method)(features)
-            assert "\n" not in str(caught.value)
-
-    @pytest.mark.parametrize("change", [{"kernel": "rbf"}, {"order": 0}, {"gamma": -1}])
-    def test_bad_parameters(self, change):
-        for method in ("fit", "transform"):
-            with pytest.raises(ArgumentError, match=f"{next(iter(change))} must be"):
-                getattr(HomogeneousKernelMap(**change), method)(X)
+def test_sklearn_contract():
+    learner = KernelMapped(Classemes(random_state=0), kernel="chi2")
+    check_estimator(learner, on_skip=None)
 
 
 class TestLearner:
@@ -127,7 +52,7 @@ class TestLearner:
     )
     def test_is_the_learner_on_mapped_features(self, inner, kind, tmp_path):
         fitted = KernelMapped(inner, kernel="js", order=2).fit(X, Y)
-        mapped = HomogeneousKernelMap("js", order=2).transform(X)
+        mapped = encoders.KernelMap("js", 2, 1.0, None, False)(X.astype(np.float32))
         alone = clone(inner).fit(mapped, Y)
         assert type(fitted.encoder_.inner) is kind
         assert fitted.encoder_.inner.fingerprint == alone.encoder_.fingerprint

@@ -181,7 +181,7 @@ class TestLearner:
     def test_constant_bits_are_those_of_the_encoder(self, level, seed):
         X = np.full((60, 7), level, np.float32)
         X[59] = np.arange(7)  # scores of all other rows are almost 0
-        options = {"block_size": 1, "n_rounds": 3, "n_iter": 1}
+        options = {"n_rounds": 3, "n_iter": 1}
         fast = made(FastNeighbourCodes, 16, **options, random_state=seed).fit(X)
         assert fast.n_dead_bits_ == n_constant(fast, X)
 
@@ -328,9 +328,8 @@ class TestLearner:
 
 
 class TestFastLearner:
-    @pytest.mark.parametrize("block_size", [16, 1])
-    def test_learns_from_random_rotations(self, waves, block_size):
-        ours = made(FastNeighbourCodes, 32, **SOON, block_size=block_size)
+    def test_learns_from_random_rotations(self, waves):
+        ours = made(FastNeighbourCodes, 32, **SOON)
         theirs = Hadamard(32, random_state=0)
         assert recall(ours, waves) > recall(theirs, waves) + GAIN
 
@@ -339,10 +338,9 @@ class TestFastLearner:
         assert recall(learner, waves) > recall(learner, waves, 32) + GAIN
         assert learner.encoder_.weights.shape == (3, 2, 32, 16)
 
-    @pytest.mark.parametrize(("name", "value"), [("block_size", 8), ("n_rounds", 0)])
-    def test_refuses_parameters_out_of_range(self, digits, name, value):
-        with pytest.raises(ArgumentError, match=name):
-            made(FastNeighbourCodes, 16, **{name: value}).fit(digits[0])
+    def test_refuses_parameters_out_of_range(self, digits):
+        with pytest.raises(ArgumentError, match="n_rounds"):
+            FastNeighbourCodes(16, n_rounds=0).fit(digits[0])
 
     def test_as_many_bits_as_features_are_rotations(self, waves):
         blocks = []

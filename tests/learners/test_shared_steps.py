@@ -41,7 +41,7 @@ def test_neighbours_are_looked_for_once_in_each_frame():
         for n_bits in (8, 16):
             NeighbourCodes(n_bits, n_iter=1, random_state=0).fit(X)
             FastNeighbourCodes(n_bits, n_iter=1, random_state=0).fit(X)
-    assert sum(name[0] == "neighbours" for name in shared._steps) == 2
+    assert sum(name[0] == "neighbours" for name in shared.steps) == 2
 
 
 def test_other_rows_and_other_seeds_share_nothing():

@@ -141,10 +141,10 @@ def test_labels_that_say_nothing_leave_itq(supervision, scale):
 @pytest.mark.parametrize(
     ("supervision", "message"),
     [
-        (-0.1, "supervision must be .*a number"),
-        (1.5, "supervision must be .*a number at least 0 and at most 1"),
-        ("best", "'validated' or a number .* got 'best'"),
-        (None, "supervision must be .*a number"),
+        (-0.1, "supervision must be"),
+        (1.5, "supervision must be .*got 1.5"),
+        ("best", "supervision must be .*got 'best'"),
+        (None, "supervision must be"),
     ],
 )
 def test_mistakes(digits, supervision, message):

@@ -130,7 +130,7 @@ skip_unreadable, random_state
     parameters : mapping, default=None
         Parameters of a learner that is named.
     kernel_map : {"intersection", "chi2", "js"}, default=None
-        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
+        Learn behind a kernel map (`fewbits.learners.KernelMapped`): for
         non-negative features such as histograms.
     groups : array-like of shape (n,), default=None
         A number or name for each item, which copies share, such as frames of one video:

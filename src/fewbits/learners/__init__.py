@@ -12,16 +12,14 @@ from fewbits.learners._fast_neighbour_codes import (
     FastNeighbourTraining,
 )
 from fewbits.learners._itq import ITQ
-from fewbits.learners._kernel_map import HomogeneousKernelMap, KernelMapped
-from fewbits.learners._lsh import LSH
+from fewbits.learners._kernel_map import KernelMapped
 from fewbits.learners._neighbour_codes import NeighbourCodes, NeighbourTraining
-from fewbits.learners._pcah import PCAH
 from fewbits.learners._picodes import PiCoDes, RelaxedPiCoDes, RelaxedTraining
+from fewbits.learners._simple import LSH, PCAH, Thresholding
 from fewbits.learners._sparse_projections import SparseProjections, SparseSolver
 from fewbits.learners._spectral_hashing import SpectralHashing
 from fewbits.learners._structured import CBE, BilinearProjections, Hadamard
 from fewbits.learners._supervised_itq import CCAITQ, SupervisedITQ
-from fewbits.learners._thresholding import Thresholding
 
 __all__ = [
     "BRE",
@@ -40,7 +38,6 @@ __all__ = [
     "FastNeighbourCodes",
     "FastNeighbourTraining",
     "Hadamard",
-    "HomogeneousKernelMap",
     "KernelMapped",
     "Learner",
     "NeighbourCodes",

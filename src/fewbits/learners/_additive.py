@@ -15,7 +15,7 @@ from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._device import product
-from fewbits.learners._core._parameters import USUAL, Interval
+from fewbits.learners._core._parameters import USUAL
 from fewbits.learners._core._rows import ChosenRows, Readable, Rows
 from fewbits.learners._linalg._orthogonal import (
     PrincipalAxes,
@@ -53,12 +53,6 @@ class AdditiveCodes(Learner):
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536; it may exceed the number of features.
-    whitening : float or None, default=None
-        The vectors start as a random rotation of the principal components, each divided
-        by its standard deviation to this power: 0 leaves them, 1 makes all alike. None
-        means 0.25. With corrections, more bits than components and at least 1,000 rows,
-        0.25 and 0.75 are both fitted, and the one with the better recall on up to
-        10,000 of the rows is kept.
     correction : bool, default=False
         Whether codes come with two bytes for each row that make the distances of
         re-ranking more exact: with as many bits as features, or where the lengths of
@@ -69,8 +63,6 @@ class AdditiveCodes(Learner):
     Attributes
     ----------
     encoder_ : AdditiveEncoder
-    whitening_ : float
-        The power that was used.
     objective_ : ndarray of shape (1,)
         Mean squared error of reconstructing the rows that took part, each scaled to
         the length of its sum.
@@ -78,7 +70,10 @@ class AdditiveCodes(Learner):
     Notes
     -----
     A method of fewbits: additive quantization with codebooks of two opposite vectors,
-    from a random rotation on. One step of coordinate descent over the bits, one of
+    from a random rotation of the principal components on, each divided by its standard
+    deviation to the power of 0.25. With corrections, more bits than components and at
+    least 1,000 rows, 0.75 is tried, too, and the one with the better recall on up to
+    10,000 of the rows is kept. One step of coordinate descent over the bits, one of
     least squares over the vectors: further ones lowered the error, and recall too, on
     ICD-10. From 1,000 rows on, vectors for ranking are trained on shortlists of them
     and taken by `query_scores` and `offsets` of the encoder, where that finds more
@@ -102,12 +97,10 @@ class AdditiveCodes(Learner):
 
     n_bits: int = 64
     _: KW_ONLY
-    whitening: float | None = None
     correction: bool = False
     random_state: Any = None
 
     constraints: ClassVar = USUAL | {
-        "whitening": [Interval(float, 0, 1), None],
         "correction": ["boolean"],
     }
     uses_device = True
@@ -155,7 +148,6 @@ class AdditiveCodes(Learner):
     def _fitted(
         self, V: Float64Array, axes: PrincipalAxes, rng: np.random.RandomState
     ) -> Fitted:
-        """Return the encoder of a random rotation of partly whitened components."""
         k = min(self.n_bits, axes.rank)
         rotation = random_rotation(k, self.n_bits, rng)
 
@@ -164,10 +156,8 @@ class AdditiveCodes(Learner):
             return _least_squares(V, (axes.directions[:, :k] * spread) @ rotation, axes)
 
         chooses = self.correction and self.n_bits > k and len(V) >= _FEWEST_TO_CHOOSE
-        if self.whitening is not None or not chooses:
-            usual = _WHITENINGS[0] if self.whitening is None else self.whitening
-            self.whitening_ = usual
-            return of(usual)
+        if not chooses:
+            return of(_WHITENINGS[0])
         # By the share of the nearest rows that some rows find, with corrections.
         rows = V[rng.permutation(len(V))[:_MOST_TO_CHOOSE]] + axes.mean
         queries, base = np.split(rows.astype(np.float32), [_QUERIES])
@@ -183,8 +173,7 @@ class AdditiveCodes(Learner):
             )
             nearest = exact_neighbours(queries, base, _K).ids
             recalls[whitening] = search_recall(hits.ids, nearest).value
-        self.whitening_ = max(recalls, key=lambda power: recalls[power])
-        return fits[self.whitening_]
+        return fits[max(recalls, key=lambda power: recalls[power])]
 
 
 def _least_squares(V: Float64Array, start: Float64Array, axes: PrincipalAxes) -> Fitted:

@@ -49,20 +49,14 @@ class BlockITQ(IterativeLearner):
 
     Notes
     -----
-    Leading components of features that correlate keep as much variance as they can.
-    Where bits are fewer than components, those of largest
-    variance are kept, of whichever group; where they are more, groups share the rest
-    evenly, and their rotations are rectangular.
-
-    A score of exactly 0 is encoded as 1.
+    Where bits are fewer than components, those of largest variance are kept, of
+    whichever group; where they are more, groups share the rest evenly, and their
+    rotations are rectangular. A score of exactly 0 is encoded as 1.
 
     References
     ----------
     Gong and Lazebnik, "Iterative Quantization: A Procrustean Approach to Learning
     Binary Codes", CVPR 2011, for each block.
-
-    Xia, He, Kohli and Sun, "Sparse Projections for High-Dimensional Binary Codes",
-    CVPR 2015, for weights at any place: `SparseProjections`.
 
     Examples
     --------

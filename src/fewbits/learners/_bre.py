@@ -75,19 +75,11 @@ class BRE(IterativeLearner):
         share of bits in which the codes differ and half the squared distance of the
         rows in the space of the kernel, as a share of the largest. It never rises.
 
-    Raises
-    ------
-    FeatureError
-        From `fit`, when every row is the same, or every one of the `n_train` drawn.
-
     Notes
     -----
-    With the linear kernel the result is a hyperplane per bit. With 'rbf' a vector is
-    compared with all rows that are some bit's anchor, `n_train` at most.
-
-    The scores of a bit have a mean square of 1 for the rows that it was learnt from (of
-    unit length, with the linear kernel), as searches weigh bits by the query's. A score
-    of exactly 0 gives a 0.
+    With 'rbf' a vector is compared with all rows that are some bit's anchor, `n_train`
+    at most. Scores have a mean square of 1 for the rows that they were learnt from, as
+    searches weigh bits by the query's. A score of exactly 0 gives a 0.
 
     References
     ----------

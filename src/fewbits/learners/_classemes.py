@@ -4,7 +4,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -12,7 +11,7 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._core._base import Learner, warn_repeated_bits
 from fewbits.learners._core._labels import class_numbers
-from fewbits.learners._core._parameters import N_BITS, USUAL, Interval
+from fewbits.learners._core._parameters import N_BITS, USUAL
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._linalg._orthogonal import principal_axes
 from fewbits.learners._linalg._svm import hinge_svms
@@ -20,6 +19,7 @@ from fewbits.learners._linalg._svm import hinge_svms
 Float64Array = NDArray[np.float64]
 
 _ELIMINATION_COST = 10.0
+_DROPPED = 0.1  # share of the remaining bits, at a time
 
 
 @dataclass(eq=False, repr=False)
@@ -37,8 +37,6 @@ class Classemes(Learner):
         Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
         mean squared length of 1. Much smaller values make bits that are less certain of
         their class and carry more about new ones.
-    drop : float, default=0.1
-        Share of the remaining bits that is dropped at a time, above 0 and below 1.
     class_weight : {'balanced', None}, default='balanced'
         Make the class weigh as much as all others. With None a bit is 0 for nearly
         everything that is not of its class: it carries little on new classes.
@@ -86,13 +84,11 @@ class Classemes(Learner):
     n_bits: int | None = None
     _: KW_ONLY
     C: float = 1.0
-    drop: float = 0.1
     class_weight: str | None = "balanced"
     random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "n_bits": [*N_BITS, None],
-        "drop": [Interval(float, 0, 1, closed="neither")],
     }
     needs_labels = True
     uses_device = True
@@ -117,13 +113,14 @@ class Classemes(Learner):
             slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
         self.objective_ = np.array([0.5 * np.sum(A**2) + self.C * slack.sum()])
         while K * len(planes) < n_bits:
-            drawn = bootstrap(numbers, rng)
+            members = [np.flatnonzero(numbers == k) for k in np.unique(numbers)]
+            drawn = np.concatenate([rng.choice(of, len(of)) for of in members])
             planes.append(self._machines(rows[drawn], numbers[drawn], seed))
         A, a0 = (np.concatenate(part) for part in zip(*planes, strict=True))
         H = rows @ A.T + a0 > 0
         last = K * (len(planes) - 1)  # of which some may go
         labels = [numbers == k for k in range(K)]
-        some = most_used(H[:, last:], labels, n_bits - last, drop=self.drop, seed=seed)
+        some = most_used(H[:, last:], labels, n_bits - last, seed=seed)
         columns = np.concatenate([np.arange(last), last + some])
         if n_bits > K:  # the machines of two classes are opposites, in every code
             warn_repeated_bits(H[:, columns], "take fewer bits")
@@ -139,18 +136,11 @@ class Classemes(Learner):
         return hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
 
 
-def bootstrap(numbers: NDArray[np.int64], rng: RandomState) -> NDArray[np.int64]:
-    """Return rows, drawn with replacement from each class, as many as it has."""
-    classes = [np.flatnonzero(numbers == k) for k in np.unique(numbers)]
-    return np.concatenate([rng.choice(rows, len(rows)) for rows in classes])
-
-
 def most_used(
     H: NDArray[Any],
     labels: list[NDArray[np.bool_]],
     n_bits: int,
     *,
-    drop: float,
     seed: int,
 ) -> NDArray[np.int64]:
     """Return the columns of bits that are left by multi-class RFE, rising."""
@@ -160,7 +150,7 @@ def most_used(
     H /= np.sqrt(max(np.sum(H**2) / len(H), np.finfo(float).tiny))
     while len(columns) > n_bits:
         W, _ = hinge_svms(H[:, columns], labels, _ELIMINATION_COST, seed=seed)
-        n_dropped = min(len(columns) - n_bits, max(1, int(drop * len(columns))))
+        n_dropped = min(len(columns) - n_bits, max(1, int(_DROPPED * len(columns))))
         order = np.argsort(np.sum(W**2, axis=0), kind="stable")
         columns = np.sort(columns[order[n_dropped:]])
     return columns

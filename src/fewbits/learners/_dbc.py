@@ -311,7 +311,6 @@ class Objective:
     def slack(
         self, loss1: Float64Array, loss0: Float64Array, N1: NDArray[Any]
     ) -> Float64Array:
-        """Return the weighted mean of the slack, from its sums over ones and zeros."""
         N0 = self.categories.n_rows - N1
         return np.asarray(self.row_weight(N1) * loss1 + self.row_weight(N0) * loss0)
 
@@ -331,7 +330,6 @@ class Objective:
         return pairs + self.gamma * terms["regulariser"] + self.lambda1 * terms["slack"]
 
     def _pair_terms(self, labels: Labels) -> tuple[Float64Array, Float64Array]:
-        """Return the shares of pairs that differ, within classes and between them."""
         # A class with n1 ones and n0 zeros has n0 n1 such pairs; of all N0 N1 such
         # pairs the others are between classes. The paper's sums see every pair twice,
         # and halve that. A pair counts as the product of the masses of its rows.

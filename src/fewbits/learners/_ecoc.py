@@ -4,8 +4,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.random import RandomState
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
@@ -79,7 +77,11 @@ class ECOC(Learner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, Y = indicator(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
-        self.codewords_ = random_halves(len(self.classes_), self.n_bits, rng)
+        # 0 and 1 as often as each other in every column, the larger half drawn.
+        n, n_bits = len(self.classes_), self.n_bits
+        order = np.argsort(rng.random_sample((n, n_bits)), axis=0)
+        halves = 2 * order + rng.randint(2, size=n_bits) < n
+        self.codewords_ = halves.astype(np.uint8)
         signs = 2.0 * self.codewords_ - 1
         axes = principal_axes(X)
         covariances = axes.directions.T @ centred_sums(X, Y, axes.mean).T
@@ -93,9 +95,3 @@ class ECOC(Learner):
         self.objective_ /= targets.size
         W = product(axes.directions, weights)
         return LinearEncoder(W, bias=-axes.mean @ W)
-
-
-def random_halves(n: int, n_bits: int, rng: RandomState) -> NDArray[np.uint8]:
-    """Return 0 and 1 as often as each other in every column, the larger half drawn."""
-    order = np.argsort(rng.random_sample((n, n_bits)), axis=0)
-    return (2 * order + rng.randint(2, size=n_bits) < n).astype(np.uint8)

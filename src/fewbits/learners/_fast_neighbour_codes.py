@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from fewbits import _kernels
-from fewbits.encoders import BLOCK_WIDTHS, MAX_ROUNDS, BlockHadamardEncoder, padded_size
-from fewbits.errors import ArgumentError
+from fewbits.encoders import MAX_ROUNDS, BlockHadamardEncoder, padded_size
 from fewbits.learners._core._device import Matrix, current_backend, namespace
 from fewbits.learners._core._parameters import USUAL, Config, Interval
 from fewbits.learners._core._rows import Readable
@@ -52,7 +51,7 @@ class FastNeighbourCodes(NeighbourLearner):
     """Learn a fast projection whose codes preserve nearest neighbours.
 
     Trained as `NeighbourCodes` are, with another map: rounds of a block-diagonal matrix
-    and a Walsh-Hadamard transform. It takes ``n_rounds * d * (block_size + log2(d))``
+    and a Walsh-Hadamard transform. It takes ``n_rounds * d * (16 + log2(d))``
     operations for up to d bits, where a dense map takes ``d * n_bits``.
 
     Parameters
@@ -62,9 +61,6 @@ class FastNeighbourCodes(NeighbourLearner):
         power of 2, all bits come from one series of rounds; longer codes take several.
     n_rounds : int, default=2
         Block-diagonal matrices, each with a transform behind it, 1 to 16.
-    block_size : {16, 1}, default=16
-        Of their blocks. 1 learns diagonal matrices, which cost no more than the random
-        signs of `Hadamard`; three rounds are better then.
 
     Attributes
     ----------
@@ -73,11 +69,9 @@ class FastNeighbourCodes(NeighbourLearner):
     Notes
     -----
     A method of fewbits, not of a paper. The map is of the family of adaptive Fastfood
-    (diagonal matrices between transforms) and of butterfly factorisations (small
-    blocks between permutations); what is new is what it is trained for. It starts as a
-    random rotation. Where there are as many bits as features (padded to a power of 2),
-    or more, blocks of 16 are pulled back to rotations before every ten batches;
-    shorter codes would lose by it.
+    and of butterfly factorisations, and starts as a random rotation. Where there are as
+    many bits as features (padded to a power of 2), or more, blocks of 16 are pulled
+    back to rotations before every ten batches; shorter codes would lose by it.
 
     A score of exactly 0 is encoded as 1. The rows that take part are held in float32.
 
@@ -99,21 +93,12 @@ class FastNeighbourCodes(NeighbourLearner):
 
     _: KW_ONLY
     n_rounds: int = 2
-    block_size: int = 16
     training: FastNeighbourTraining | None = None
 
-    constraints: ClassVar = USUAL | {
-        "n_rounds": [Interval(int, 1, MAX_ROUNDS)],
-        "block_size": [Interval(int, 1)],
-    }
+    constraints: ClassVar = USUAL | {"n_rounds": [Interval(int, 1, MAX_ROUNDS)]}
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": FastNeighbourTraining}
     #: On ICD-10, 100 held-out rows saw gains of .08 where later rows lost .03.
     _fewest: ClassVar[int] = 1000
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.block_size not in BLOCK_WIDTHS:
-            raise ArgumentError(f"block_size must be 1 or 16, got {self.block_size}")
 
     def _frame(self, X: Readable) -> Frame:
         padded_size(X.shape[1])  # refused before anything is searched
@@ -121,32 +106,33 @@ class FastNeighbourCodes(NeighbourLearner):
 
     def _start(self, split: ValidationSplit, rng: RandomState) -> BlockHadamardMap:
         d = split.rows.shape[1]
-        return BlockHadamardMap(d, self.n_bits, self.n_rounds, self.block_size, rng)
+        return BlockHadamardMap(d, self.n_bits, self.n_rounds, rng)
 
 
+_WIDTH = 16  # of blocks
 _TIGHTNESS = 0.3  # share of a Newton-Schulz step towards rotations
 
 
 class BlockHadamardMap(Map):
     """Rounds of a block-diagonal matrix and an orthogonal Walsh-Hadamard transform."""
 
-    # They start as random rotations: blocks are rotations, or signs. The last transform
-    # is scaled up, so that scores have a variance of about 1 for rows with a mean
-    # square of 1.
+    # They start as random rotations. The last transform is scaled up, so that scores
+    # have a variance of about 1 for rows with a mean square of 1.
 
     def __init__(
-        self, n_inputs: int, n_bits: int, n_rounds: int, width: int, rng: RandomState
+        self, n_inputs: int, n_bits: int, n_rounds: int, rng: RandomState
     ) -> None:
         self.n_inputs, self.size = n_inputs, padded_size(n_inputs)
-        self.width = width
-        n_series, n_blocks = -(-n_bits // self.size), self.size // width
-        shape = (n_series, n_rounds, n_blocks, width, width)
-        self.blocks = current_backend().put(random_rotations(shape, rng))
+        n_series, n_blocks = -(-n_bits // self.size), self.size // _WIDTH
+        shape = (n_series, n_rounds, n_blocks, _WIDTH, _WIDTH)
+        rotations, triangles = np.linalg.qr(rng.standard_normal(shape))
+        signs = np.sign(np.diagonal(triangles, axis1=-2, axis2=-1))
+        rotations = np.asarray(rotations * signs[..., None, :], np.float32)
+        self.blocks = current_backend().put(rotations)
         self.bias = current_backend().put(np.zeros(n_bits, np.float32))
         self.parameters = [self.blocks, self.bias]
-        # Of fewer scores than features it takes away the choice between directions, and
-        # diagonals would be signs.
-        self.tightness = _TIGHTNESS if n_bits >= self.size and width > 1 else 0.0
+        # Of fewer scores than features it takes away the choice between directions.
+        self.tightness = _TIGHTNESS if n_bits >= self.size else 0.0
 
     def prepare(self) -> None:
         if self.tightness:
@@ -175,12 +161,8 @@ class BlockHadamardMap(Map):
             slope = one_round(outputs, ones)  # the transform alone
             inputs = self._inputs(V, blocks)
             for i in range(len(blocks) - 1, -1, -1):
-                if self.width == 1:
-                    products = (inputs[i] * slope).sum(axis=0)[:, None, None]
-                else:
-                    turned = in_blocks(inputs[i], self.width).swapaxes(1, 2)
-                    products = turned @ in_blocks(slope, self.width)
-                by_blocks[series, i] = products
+                turned = in_blocks(inputs[i], _WIDTH).swapaxes(1, 2)
+                by_blocks[series, i] = turned @ in_blocks(slope, _WIDTH)
                 if i:
                     slope = one_round(slope, blocks[i].swapaxes(1, 2))
         return [by_blocks, by_scores.sum(axis=0)]
@@ -201,21 +183,13 @@ class BlockHadamardMap(Map):
         factors[0] *= scale
         factors[-1] *= np.sqrt(self.size)
         weights = blocks * factors.astype(np.float32)[:, None, None, None]
-        return weights.reshape(n_series, n_rounds, self.size, self.width)
+        return weights.reshape(n_series, n_rounds, self.size, _WIDTH)
 
     def _inputs(self, V: Matrix, blocks: Matrix) -> list[Matrix]:
         inputs = [padded(V, self.size)]
         for each in blocks[:-1]:
             inputs.append(one_round(inputs[-1], each))
         return inputs
-
-
-def random_rotations(shape: tuple[int, ...], rng: RandomState) -> Float32Array:
-    """Return random orthogonal matrices; of width 1, signs."""
-    matrices = rng.standard_normal(shape)
-    rotations, triangles = np.linalg.qr(matrices)
-    signs = np.sign(np.diagonal(triangles, axis1=-2, axis2=-1))
-    return np.asarray(rotations * signs[..., None, :], np.float32)
 
 
 def padded(rows: Matrix, size: int) -> Matrix:
@@ -252,12 +226,10 @@ def transform_there(rows: Matrix) -> Matrix:
 
 @lru_cache(maxsize=8)
 def walsh(size: int, device: Any) -> Matrix:
-    """Return the matrix of -1 and 1 of a transform, on a device."""
     import torch
 
     return torch.from_numpy(hadamard(size, np.float32)).to(device)
 
 
 def in_blocks(rows: Matrix, width: int) -> Matrix:
-    """Return the parts of the rows that a block takes: (n_blocks, n, width)."""
     return rows.reshape(len(rows), -1, width).swapaxes(0, 1)

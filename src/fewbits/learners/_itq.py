@@ -1,7 +1,7 @@
 """Iterative quantization, and the rotation that its supervised forms share."""
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from fewbits.errors import FeatureError
 from fewbits.learners._core._device import current_backend, product, threads_for
 from fewbits.learners._core._iterative import Arrays, IterativeLearner, Labels
 from fewbits.learners._core._parameters import FROM_0, USUAL
-from fewbits.learners._core._rows import Rows, parts, working_dtype
+from fewbits.learners._core._rows import Rows, working_dtype
 from fewbits.learners._linalg._orthogonal import (
     PrincipalAxes,
     polar,
@@ -32,23 +32,12 @@ Float64Array = NDArray[np.float64]
 class RotationLearner(IterativeLearner):
     """A learner that rotates linear combinations of the features.
 
-    Parameters
-    ----------
-    batch_size : int, default=None
-        Rows per iteration, for data so large that a pass in every iteration is too
-        much; iterations are averaged over about one pass. At least twice as many as
-        there are directions to rotate are taken, and there is no `tol`, as the
-        objective is only estimated. None takes all rows.
-
     Attributes
     ----------
     objective_ : ndarray of shape (n_iter_,)
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
-        iteration. It never rises; with `batch_size` it is a batch's, and may.
+        iteration. It never rises.
     """
-
-    _: KW_ONLY
-    batch_size: int | None = None
 
     constraints: ClassVar = USUAL | {"n_iter": FROM_0}
     uses_device = True
@@ -78,9 +67,7 @@ class RotationLearner(IterativeLearner):
         dtype = working_dtype(len(X), k, self.n_bits)
         V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
-        size = self.batch_size
-        batches = None if size is None else Batches.drawn(size, rng)
-        R, *_ = self._run(partial(rotations, V, energy, batches), (R,), X, Y)
+        (R,) = self._run(partial(rotations, V, energy), (R,), X, Y)
         W = product(E, R)
         return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
 
@@ -103,12 +90,9 @@ class ITQ(RotationLearner):
     Notes
     -----
     The paper stops at as many bits as features; Xia et al. extend it by Procrustes'
-    problem with a rectangular rotation. The same serves data whose rank is less than
-    `n_bits`, by constant features or too few rows: all the directions that exist are
-    rotated into `n_bits` dimensions, and no bit is wasted on the others. Where there is
-    one direction only, all bits are equal or opposite, and a warning says so.
-
-    A score of exactly 0 is encoded as 1.
+    problem with a rectangular rotation, which also serves data whose rank is less than
+    `n_bits`. Where there is one direction only, all bits are equal or opposite, and a
+    warning says so. A score of exactly 0 is encoded as 1.
 
     References
     ----------
@@ -143,74 +127,29 @@ class InnerITQ(ITQ):
     _dead_bits = None
 
 
-def rotations(
-    V: Rows, energy: float, batches: "Batches | None", state: Arrays
-) -> Iterator[tuple[Arrays, float]]:
+def rotations(V: Rows, energy: float, state: Arrays) -> Iterator[tuple[Arrays, float]]:
     """Yield better and better rotations of the rows `V` towards corners of a cube."""
     # Lowers ``||B - V R||^2`` over signs B and matrices R (k, b) with ``R R' = I``,
     # each in turn and exactly, so it never rises. Yields R with the objective divided
     # by the number of entries of B, beginning after the R of `state`. `energy` is
     # ``||V||^2``.
-    R, memory = state[0], state[1:]
+    (R,) = state
     size = V.shape[0] * R.shape[1]
     while True:
-        C, memory = sign_products(V, R, batches, memory)  # V'B for B = sign(V R)
+        C = sign_products(V, R)  # V'B for B = sign(V R)
         R = polar(C)  # argmin ||B - V R||^2
         # ||B||^2 - 2 tr(R'V'B) + ||V R||^2, the last of which is ||V||^2.
-        yield (R, *memory), (size - 2 * float(np.vdot(R, C)) + energy) / size
+        yield (R,), (size - 2 * float(np.vdot(R, C)) + energy) / size
 
 
-@dataclass(frozen=True)
-class Batches:
-    """Some rows for each iteration, shuffled anew for every pass over all."""
-
-    # About `size` of them, but no fewer than twice the columns of the rows: the
-    # products of fewer rows, or of rows whose signs repeat, have no full rank, and
-    # leave a rotation undetermined.
-
-    size: int
-    seed: int
-
-    @classmethod
-    def drawn(cls, size: int, rng: RandomState) -> "Batches":
-        return cls(size, int(rng.randint(2**31 - 1)))
-
-    def rows(self, t: int, n: int, width: int) -> tuple[NDArray[np.intp], float]:
-        """Return the rows of iteration `t`, and what they weigh against those before.
-
-        As much as the share of the rows that they are; in the first pass as much as
-        each batch before.
-        """
-        n_batches = max(1, n // (2 * width))
-        if self.size >= 2 * width:
-            n_batches = -(-n // self.size)
-        turn, number = divmod(t, n_batches)
-        order = np.random.RandomState([self.seed, turn]).permutation(n)
-        rows = np.sort(np.array_split(order, n_batches)[number])
-        return rows, max(1 / (t + 1), 1 / n_batches)
-
-
-def sign_products(
-    V: Rows, R: FeatureArray, batches: Batches | None = None, memory: Arrays = ()
-) -> tuple[Float64Array, Arrays]:
+def sign_products(V: Rows, R: FeatureArray) -> Float64Array:
     """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64."""
-    # With `batches`, it is estimated from one of them and, by the `memory` of the last
-    # call, those before. The memory for the next call comes with it.
-    backend, n = current_backend(), V.shape[0]
-    blocks, t = iter(V), int(memory[1]) if memory else 0
-    if batches is not None:
-        rows, weight = batches.rows(t, *V.shape)
-        blocks = V.blocks_of(rows)
+    backend = current_backend()
     sums = backend.put(np.zeros(R.shape))
     R = backend.put(R.astype(V.dtype, copy=False))
-    for block in blocks:
+    for block in V:
         there = backend.put(block)
         with threads_for(len(there), *R.shape):
             sums += there.T @ backend.signs(there @ R)
     C: Float64Array = backend.get(sums)
-    if batches is None:
-        return C, ()
-    C *= weight * n / len(rows)
-    for part in parts(*C.shape) if memory else ():
-        C[part] += (1 - weight) * memory[0][part]
-    return C, (C.astype(V.dtype, copy=False), np.array(t + 1))
+    return C

@@ -74,17 +74,15 @@ class NeighbourTraining(Config):
         products of vectors.
     n_rows : int, default=200_000
         Rows that take part, drawn if there are more; they are held in memory, and
-        on the device where they are learnt from, in float32: 20 GiB of the default
-        number with 25,600 features.
+        on the device, in float32.
     learning_rate : float, default=0.04
         Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
     validation : float, default=0.1
-        Share of the rows, 20,000 at most, that is held out and searched among itself,
-        as rows that come later are: where the start finds more of their nearest
-        neighbours, by over a standard error, training is undone. Where fewer than 500
-        are held out, training must be shown to find more. Of fewer than 1,000 rows 100
-        are, a quarter at most; of fewer than 100 none, and the start is the result. 0
-        keeps what was trained.
+        Share of the rows, 20,000 at most, that is held out and searched among itself:
+        where the start finds more of their nearest neighbours, by over a standard
+        error, training is undone. Where fewer than 500 are held out, training must be
+        shown to find more. Of fewer than 1,000 rows 100 are, a quarter at most; of
+        fewer than 100 none, and the start is the result. 0 keeps what was trained.
     """
 
     perplexity: float = 10.0
@@ -186,15 +184,15 @@ class NeighbourLearner(IterativeLearner):
             self._training.learning_rate,
         )
         states = partial(self._states, training, anchors, seeds)
-        training.restore(self._run(states, self._state(training), X))
+        start = training.state(copies=self.checkpoint is not None)
+        training.restore(self._run(states, start, X))
         self.recalls_ = np.array(training.recalls if len(split.held_out) else [])
         trained = training.best(trusted=self._training.validation == 0)
         if training.undone and self._few(X, numbers):
             # No row has to be left out any more. By the same draws.
             frame, split = self._framed(X, numbers, 0, numbers)
             trained = self._start(split, draws)
-        encoder = self._encoder(trained, frame, split.rows, rng)
-        return encoder
+        return self._encoder(trained, frame, split.rows, rng)
 
     def _encoder(
         self, trained: Map, frame: Frame, rows: Float32Array, rng: RandomState
@@ -218,13 +216,11 @@ class NeighbourLearner(IterativeLearner):
         return self._framed(X, numbers, n_held, framed)
 
     def _few(self, X: Array, numbers: IntArray) -> bool:
-        n_features: int = X.shape[1]
-        return len(numbers) < max(_FEW, _FEW_FOR_EACH * n_features)
+        return bool(len(numbers) < max(_FEW, _FEW_FOR_EACH * X.shape[1]))
 
     def _framed(
         self, X: Array, numbers: IntArray, n_held: int, framed: IntArray
     ) -> tuple[Frame, ValidationSplit]:
-        """Return the rows of these numbers, in the frame of some of them."""
         every = len(framed) == len(X)
         frame = self._frame(X if every else ChosenRows(X, np.sort(framed)))
         V = frame.rows(X, numbers)
@@ -233,11 +229,15 @@ class NeighbourLearner(IterativeLearner):
     def _states(
         self, training: Training, anchors: IntArray, seeds: IntArray, start: Arrays
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield the states after the iterations that follow `start`."""
         training.restore(start)
-        rows, there = training.split.rows, training.split.rows_there
-        chosen = anchors, self._training.n_neighbours, self._training.perplexity
-        graph = neighbour_graph(rows, *chosen, there=there)
+        split, settings = training.split, self._training
+        graph = neighbour_graph(
+            split.rows,
+            split.rows_there,
+            anchors,
+            settings.n_neighbours,
+            settings.perplexity,
+        )
         for seed in seeds[len(training.recalls) - 1 :]:
             # Overflow is raised as an error, not as NumPy's warnings.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -247,11 +247,8 @@ class NeighbourLearner(IterativeLearner):
                     f"the loss is not finite in iteration {len(training.recalls) - 1}: "
                     f"lower training.learning_rate ({self._training.learning_rate:g})"
                 )
-            yield self._state(training), loss
-
-    def _state(self, training: Training) -> Arrays:
-        # A file must not hold half an iteration, where an interrupt came amid it.
-        return training.state(copies=self.checkpoint is not None)
+            # A file must not hold half an iteration, where an interrupt came amid it.
+            yield training.state(copies=self.checkpoint is not None), loss
 
     def _may_stop(self, objective: list[float]) -> bool:
         if len(objective) < 2 * _SPAN:

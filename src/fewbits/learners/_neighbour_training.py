@@ -50,7 +50,6 @@ class Frame(NamedTuple):
     axes: FeatureArray | None = None  # None for the features themselves
 
     def rows(self, X: Readable, order: NDArray[np.intp]) -> Float32Array:
-        """Return the rows of these numbers, in memory once."""
         rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
         gathered, start = np.empty((len(order), rows.shape[1]), np.float32), 0
         for block in rows.blocks_of(order):
@@ -205,14 +204,16 @@ class Training:
         scores = self.map.scores(rows)
         bits = current_backend().signs(scores)
         targets = neighbour_probabilities(rows, batch)
-        loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
+        value, by_bits, by_log_scale = divergence(
+            bits, targets, batch.anchors, self.lengths, self._log_scale
+        )
         # As if bits were hyperbolic tangents.
-        by_scores = loss.grad_bits * (1 - namespace(scores).tanh(scores) ** 2)
+        by_scores = by_bits * (1 - namespace(scores).tanh(scores) ** 2)
         way = self._adam.n_steps / (self.n_iter * self._n_batches)
         rate = self.rate * (1 + np.cos(np.pi * way)) / 2
-        gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
+        gradients = [*self.map.gradients(rows, by_scores), by_log_scale]
         self._adam.step(gradients, float(rate))
-        return loss.value
+        return value
 
     def best(self, *, trusted: bool = False) -> Map:
         """Return the map after the last iteration, or the start if that is better."""
@@ -315,41 +316,37 @@ class NeighbourGraph:
 
 def neighbour_graph(
     X: Float32Array,
+    V: Matrix,
     anchors: IntArray,
-    k: int,
+    n_neighbours: int,
     perplexity: float,
-    *,
-    there: Matrix | None = None,
 ) -> NeighbourGraph:
-    """Find the `k` nearest rows of the anchors among all rows."""
-    backend, k = current_backend(), min(k, len(X) - 1)
-    V = backend.put(X) if there is None else there
+    """Find the nearest rows of the anchors among all rows, which are V on a device."""
+    backend, k = current_backend(), min(n_neighbours, len(X) - 1)
+
+    def searched() -> NeighbourGraph:
+        xp = namespace(V)
+        squares = xp.einsum("ij,ij->i", V, V)
+        ids = np.empty((len(anchors), k), np.int64)
+        precision = np.empty(len(anchors), np.float32)
+        step = min(len(anchors), max(16, _BLOCK // len(V)))
+        products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
+        for start in range(0, len(anchors), step):
+            rows = backend.put(anchors[start : start + step])
+            # Up to |a|^2, which is the same for all distances of an anchor.
+            distances = xp.matmul(-2 * V[rows], V.T, out=products[: len(rows)])
+            distances += squares
+            distances[xp.arange(len(rows), device=V.device), rows] = np.inf
+            span = slice(start, start + len(rows))
+            ids[span], nearest = map(backend.get, smallest(distances, k))
+            precision[span] = precisions(nearest, perplexity)
+        return NeighbourGraph(len(V), anchors, ids, precision)
+
     return cached_step(
         ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
         lambda: (checksum(X), anchors.tobytes(), k, perplexity, backend.name),
-        lambda: _searched(V, anchors, k, perplexity),
+        searched,
     )
-
-
-def _searched(
-    V: Matrix, anchors: IntArray, k: int, perplexity: float
-) -> NeighbourGraph:
-    backend, xp = current_backend(), namespace(V)
-    squares = xp.einsum("ij,ij->i", V, V)
-    ids = np.empty((len(anchors), k), np.int64)
-    precision = np.empty(len(anchors), np.float32)
-    step = min(len(anchors), max(16, _BLOCK // len(V)))
-    products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
-    for start in range(0, len(anchors), step):
-        rows = backend.put(anchors[start : start + step])
-        # Up to |a|^2, which is the same for all distances of an anchor.
-        distances = xp.matmul(-2 * V[rows], V.T, out=products[: len(rows)])
-        distances += squares
-        distances[xp.arange(len(rows), device=V.device), rows] = np.inf
-        span = slice(start, start + len(rows))
-        ids[span], nearest = map(backend.get, smallest(distances, k))
-        precision[span] = precisions(nearest, perplexity)
-    return NeighbourGraph(len(V), anchors, ids, precision)
 
 
 def smallest(distances: Matrix, k: int) -> tuple[Matrix, Matrix]:
@@ -391,12 +388,6 @@ def precisions(squared: Float32Array, perplexity: float) -> Float32Array:
     return np.asarray(np.sqrt(low * high) / scale, np.float32)
 
 
-class LossAndGradients(NamedTuple):
-    value: float
-    grad_bits: Matrix  # (m, n_bits), by the bits, as -1 and 1
-    grad_log_scale: Matrix  # (n_lengths,), by the logarithm of the scale of each
-
-
 def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
     """Return the probability of each row of the batch as a neighbour of each anchor."""
     squares = namespace(X).einsum("ij,ij->i", X, X)
@@ -411,8 +402,10 @@ def divergence(
     anchors: Matrix,
     lengths: Sequence[int],
     log_scale: Matrix,
-) -> LossAndGradients:
+) -> tuple[float, Matrix, Matrix]:
     """Return the cross-entropy of probabilities by vectors with those by codes."""
+    # With the gradients by the bits (m, n_bits), as -1 and 1, and by the logarithms of
+    # the scales (n_lengths,).
     xp, mine = namespace(bits), bits[anchors]
     grad_bits, grad_log_scale = xp.zeros_like(bits), xp.zeros_like(log_scale)
     agreement, start, value = xp.zeros_like(targets), 0, 0.0
@@ -427,7 +420,7 @@ def divergence(
         grad_log_scale[i] = factor * xp.dot(gradient.ravel(), agreement.ravel())
         grad_bits[:, :length] += factor * (gradient.T @ mine[:, :length])
         grad_bits[anchors, :length] += factor * (gradient @ bits[:, :length])
-    return LossAndGradients(value, grad_bits, grad_log_scale)
+    return value, grad_bits, grad_log_scale
 
 
 def _softmax(logits: Matrix, itself: Matrix) -> tuple[Matrix, Matrix]:

@@ -54,9 +54,9 @@ class PiCoDesLearner(IterativeLearner):
         classifiers. `fewbits.evaluation.classification.novel_class_score` shows how to
         choose it on classes that were held out.
     class_weight : {'balanced', None}, default=None
-        'balanced' lets the examples of a class weigh as much as all others together in
-        its classifier, which the paper does not. With many classes and few bits, plain
-        classifiers predict negative for every item, and there is nothing to learn from.
+        'balanced' lets the examples of a class weigh as much as all others together,
+        which the paper does not. With many classes and few bits, plain classifiers
+        predict negative for every item, and there is nothing to learn from.
     C : float, default=100
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.
@@ -97,7 +97,6 @@ class PiCoDesLearner(IterativeLearner):
     def _start(
         self, X: Array, y: Any, *, line_search: bool = True
     ) -> tuple[Problem, Float64Array, Float64Array, RandomState]:
-        """Return the problem, and the first projectors with their constants."""
         self.classes_, numbers = class_numbers(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
@@ -137,9 +136,8 @@ class PiCoDesLearner(IterativeLearner):
 class PiCoDes(PiCoDesLearner):
     """Learn bits for linear classifiers: compact codes for recognising new classes.
 
-    Any number of bits, whatever the number of classes. The classes of the training data
-    only guide the choice of bits; `Collection.like` and linear models on the
-    codes then generalise to classes unseen in training.
+    The classes of the training data only guide the choice of bits; `Collection.like`
+    and linear models on the codes then generalise to classes unseen in training.
 
     Parameters
     ----------
@@ -157,21 +155,14 @@ class PiCoDes(PiCoDesLearner):
     objective_ : ndarray of shape (n_iter_,)
         Eq. (4) at the end of each iteration. It never rises.
 
-    Warns
-    -----
-    UserWarning
-        After the first iteration, when others take minutes; `RelaxedPiCoDes` takes
-        seconds. When classes or bits are of no use, see above.
-
     Notes
     -----
     Eq. (6) is used with the sign that minimises eq. (5): a positive cost difference
     asks for a zero, and not for a one, as printed in the paper. The bound on eq. (5) is
     loose, so a new projector or classifier is only taken if the objective itself is
-    lower with it. The line search, which the paper does not have, makes progress where
-    whole steps are stuck. The paper states neither the first projectors nor `lam`, `C`
-    and the number of iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early,
-    so rows in another order give somewhat other codes.
+    lower with it. The line search, the first projectors, `lam`, `C` and the number of
+    iterations are not of the paper. A score of exactly 0 gives a 0. LIBLINEAR stops
+    early, so rows in another order give somewhat other codes.
 
     References
     ----------
@@ -261,7 +252,6 @@ class State(NamedTuple):
 
     @property
     def margins(self) -> Float64Array:
-        """``b_k + w_k'h(x_i)``, (N, K)."""
         return self.H @ self.W.T + self.b
 
 
@@ -313,7 +303,6 @@ def learn_classifiers(problem: Problem, state: State) -> State:
 
 
 def _class_objectives(problem: Problem, state: State) -> Float64Array:
-    """Return the part of each class in eq. (4)."""
     M, own = state.margins, (np.arange(len(problem.y)), problem.y)
     of_own, of_others = problem.weights
     losses = of_others * np.maximum(0, 1 + M).sum(axis=0)
@@ -413,7 +402,7 @@ def first_projectors(
     if init == "itq":
         X = problem.X[:, :k]
         rows = Rows(X, np.zeros(k), n_out=n_bits)
-        steps = rotations(rows, float(np.sum(X**2)), None, (R,))
+        steps = rotations(rows, float(np.sum(X**2)), (R,))
         for _ in range(_ITQ_ITERATIONS):
             (R,), _ = next(steps)
     return np.concatenate([R, np.zeros((n - k, n_bits))]), no_bias

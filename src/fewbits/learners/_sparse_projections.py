@@ -23,7 +23,7 @@ from fewbits.learners._core._parameters import (
     words,
 )
 from fewbits.learners._core._rows import LARGE, Rows, parts, working_dtype
-from fewbits.learners._itq import Batches, RotationLearner, sign_products
+from fewbits.learners._itq import RotationLearner, sign_products
 from fewbits.learners._linalg._orthogonal import (
     PrincipalAxes,
     polar,
@@ -83,14 +83,10 @@ class SparseProjections(RotationLearner):
     Attributes
     ----------
     encoder_ : SparseEncoder
-        The learnt encoder; save this, not the learner. A `LinearEncoder` when every
-        weight is kept.
+        A `LinearEncoder` when every weight is kept.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (3) per entry of B, that is, divided by ``n * n_bits``, at the end of each
         iteration. See the notes on when it falls.
-    n_dead_bits_ : int
-        Bits that are the same for all rows, most often since they kept no weight; a
-        warning is given if there are any.
 
     Notes
     -----
@@ -99,9 +95,8 @@ class SparseProjections(RotationLearner):
     are kept, of equal ones those of earlier features; fewer only where the dense matrix
     has more zeros.
 
-    With fewer bits than features the paper projects the data on as many principal
-    components; so do we where the rank is less than the number of features: the dense
-    matrix lives in the row space of X, and constant features get no weights.
+    The dense matrix lives in the row space of X, of fewer bits in that of as many
+    principal components, as in the paper.
 
     Multiplying X by a number would change eq. (3) as multiplying `beta` by it. So X is
     scaled by one number, with which the dense scores have a mean square of 1, as the
@@ -154,9 +149,7 @@ class SparseProjections(RotationLearner):
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         Q = random_rotation(k, self.n_bits, rng)
         sparsify = SparseStep(m, self._config("solver", SparseSolver), axes, dtype)
-        n = self.batch_size
-        batches = None if n is None else Batches.drawn(n, rng)
-        states = partial(sparse_matrices, V, axes, sparsify, batches, self.beta)
+        states = partial(sparse_matrices, V, axes, sparsify, self.beta)
         R = self._run(states, (Q,), X)[1].astype(np.float32, copy=False)
         make = LinearEncoder if m == R.size else SparseEncoder.from_dense
         encoder: Encoder = make(R, bias=-axes.mean @ R, zero_bit=1)
@@ -167,7 +160,6 @@ def sparse_matrices(
     V: Rows,
     axes: PrincipalAxes,
     sparsify: "SparseStep",
-    batches: Batches | None,
     beta: float,
     state: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
@@ -181,10 +173,10 @@ def sparse_matrices(
     W = axes.directions.astype(V.dtype, copy=False)
     k, size = len(Q), V.shape[0] * Q.shape[1]
     R = before[0] if before else product(W[:, :k], Q.astype(V.dtype, copy=False))
-    WR, memory = product(W.T, R), tuple(before[1:])
+    WR = product(W.T, R)
     while True:
         # Section 4.3: B = sign(X Rbar), of which only P'X'B is needed.
-        C, memory = sign_products(V, Q, batches, memory)
+        C = sign_products(V, Q)
         # Section 4.2, eq. (12): the same of Y = (B + beta X R) / (1 + beta).
         Y = np.empty(C.shape, np.float64 if C.size <= LARGE else np.float32)
         for part in parts(*C.shape):
@@ -204,7 +196,7 @@ def sparse_matrices(
             gap += np.sum(scatter[:k][part] * (Q[part] - WR[:k][part]) ** 2)
         for part in parts(*WR[k:].shape):
             gap += np.sum(scatter[k:][part] * WR[k:][part] ** 2)
-        yield (Q, R, *memory), float(fit + beta * gap) / size
+        yield (Q, R), float(fit + beta * gap) / size
 
 
 class SparseStep:

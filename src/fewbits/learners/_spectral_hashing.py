@@ -36,18 +36,13 @@ class SpectralHashing(Learner):
         Mean eigenvalue of the waves by the Laplacian of the box, in units of one over
         the squared features. The paper's are ``1 - exp(-eps^2 / 2 * ours)``, in the
         same order whatever eps.
-    n_dead_bits_ : int
-        Bits that are the same for all rows, as those of even modes are along an axis
-        with two values; a warning is given if any.
 
     Notes
     -----
     Only the first `n_bits` principal components are considered, as in the paper, and
-    only waves along one of them. Of equal eigenvalues the component of larger variance
-    comes first. Directions without variance, such as constant features, have no waves.
-    The box reaches from the least to the largest value, so a few outliers stretch it.
-
-    A score of exactly 0 gives a 0, as in the authors' code.
+    only waves along one of them. The box reaches from the least to the largest value,
+    so a few outliers stretch it. A score of exactly 0 gives a 0, as in the authors'
+    code.
 
     References
     ----------

@@ -37,10 +37,9 @@ _NEWTON_STEPS = 100
 class Hadamard(Learner):
     """Cut the centred data with hyperplanes of a fast pseudo-random rotation.
 
-    What `LSH` does with random hyperplanes, at a small part of the cost: random signs
-    and a Walsh-Hadamard transform, `n_rounds` times over, are close to a random
-    rotation, and take ``d log2(d)`` additions a round instead of ``d * n_bits``
-    multiply-adds. Only the mean is learnt.
+    Random signs and a Walsh-Hadamard transform, `n_rounds` times over, are close to a
+    random rotation, and take ``d log2(d)`` additions a round instead of the ``d *
+    n_bits`` multiply-adds of `LSH`. Only the mean is learnt.
 
     Parameters
     ----------
@@ -60,9 +59,9 @@ class Hadamard(Learner):
     Notes
     -----
     The hyperplanes of one rotation are orthogonal (when no features were padded), so
-    that the share of differing bits estimates the angle between centred rows with less
-    variance than independent hyperplanes have. With the same seed and `n_rounds` a
-    longer code begins with the shorter one. A score of exactly 0 is encoded as 1.
+    that codes estimate angles with less variance than independent hyperplanes do. With
+    the same seed a longer code begins with the shorter one. A score of exactly 0 is
+    encoded as 1.
 
     References
     ----------
@@ -128,9 +127,8 @@ class CBE(IterativeLearner):
         Weight of the second term of the objective, from 1e-30 to 1e30.
     rest : {"zero", "free"}, default="zero"
         What the outputs of a matrix behind the last bit should be: 0, as in the paper,
-        or anything ("free"), which the paper does not have. Which one ranks better
-        depends on the data: compare with ``learn=False``, too, where bits are far fewer
-        than features.
+        or anything. Which ranks better depends on the data: compare with
+        ``learn=False``, too, where bits are far fewer than features.
     n_iter : int, default=10
         Number of alternations.
 
@@ -145,13 +143,9 @@ class CBE(IterativeLearner):
 
     Notes
     -----
-    Rows are centred and scaled to unit length, which changes no bit of a code but the
-    weight of rows and of the penalty. Of d bits that a matrix gives, those behind the
-    last have targets of 0, as in the paper, unless they are free. Both steps are exact,
-    each frequency for itself, so that any number of features does.
-
-    A score of exactly 0 is encoded as 1. A longer code of random matrices begins with
-    the shorter one of the same seed.
+    Rows are centred and scaled to unit length. Both steps are exact, each frequency for
+    itself, so that any number of features does. A score of exactly 0 is encoded as 1. A
+    longer code of random matrices begins with the shorter one of the same seed.
 
     References
     ----------
@@ -296,17 +290,15 @@ class BilinearProjections(IterativeLearner):
     encoder_ : BilinearEncoder
     objective_ : ndarray of shape (n_iter_,)
         Minus the mean dot product of a code, scaled to unit length, and the scores of
-        its row of unit length, after each iteration and with the signs that its last
-        side was solved for; signs of the new scores would only lower it. It never
-        rises. Empty for random matrices.
+        its row of unit length, after each iteration, with the signs that its last side
+        was solved for. It never rises. Empty for random matrices.
 
     Notes
     -----
-    The features fill a matrix row by row, in the order they come in. Its shape is the
-    one closest to a square; where the longer side would be more than twice the shorter
-    one, zeros are appended up to the next number with better factors. Bits are treated
-    alike, and those that are too many dropped. Rows are centred, and scaled to unit
-    length for learning. A score of exactly 0 gives a 1.
+    The features fill a matrix row by row, with zeros up to the next number whose
+    factors are within twice each other. Bits are treated alike, and those that are too
+    many dropped. Rows are centred, and scaled to unit length for learning. A score of
+    exactly 0 gives a 1.
 
     References
     ----------
@@ -365,7 +357,6 @@ def closest_rotation(C: FeatureArray) -> FeatureArray:
 
 
 def side_rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations of both sides."""
     left, right = sides
     n_bits = left.shape[1] * right.shape[1]
     while True:

@@ -1,7 +1,6 @@
 """Iterative quantization of supervised directions, alone or beside the features."""
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -39,11 +38,9 @@ class LabelledITQ(RotationLearner):
     Parameters
     ----------
     reg : float, default=1.0
-        Added to the diagonals of both covariance matrices, of features and of labels.
-        Results depend on it strongly; choose it on validation data.
-    relative : bool, default=True
-        Measure `reg` for the features in units of their mean variance, so that their
-        scale does not matter. False adds `reg` itself, as the paper does with 1e-4.
+        Added to the diagonals of both covariance matrices, of labels, and of features
+        in units of their mean variance (the paper: 1e-4 in the units of X). Results
+        depend on it strongly; choose it on validation data.
     n_iter : int, default=50
         Number of alternations between codes and rotation; 0 keeps a random rotation.
 
@@ -54,7 +51,6 @@ class LabelledITQ(RotationLearner):
 
     _: KW_ONLY
     reg: float = 1.0
-    relative: bool = True
 
     needs_labels = True
 
@@ -83,9 +79,9 @@ class CCAITQ(LabelledITQ):
     -----
     With L classes at most L - 1 correlations differ from zero. The published code goes
     on with the noise directions behind them; here a rectangular rotation as in `ITQ`
-    makes the other bits. With about as many features as rows, ``reg=1e-4,
-    relative=False`` overfits completely. Where no feature correlates with the labels,
-    all bits are constant, with a warning. A score of exactly 0 is encoded as 1.
+    makes the other bits. With about as many features as rows, a small `reg` overfits
+    completely. Where no feature correlates with the labels, all bits are constant, with
+    a warning. A score of exactly 0 is encoded as 1.
 
     References
     ----------
@@ -109,9 +105,7 @@ class CCAITQ(LabelledITQ):
         self.classes_, Y = indicator(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
-        T, self.correlations_ = correlates(
-            X, Y, axes, reg=self.reg, relative=self.relative
-        )
+        T, self.correlations_ = correlates(X, Y, axes, self.reg)
         self.effective_rank_ = len(self.correlations_)
         return self._rotated(X, axes, T[:, : self.n_bits], rng, Y)
 
@@ -130,12 +124,12 @@ class Correlates(NamedTuple):
 
 
 def correlates(
-    X: Array, Y: sp.csr_array, axes: PrincipalAxes, *, reg: float, relative: bool
+    X: Array, Y: sp.csr_array, axes: PrincipalAxes, reg: float
 ) -> Correlates:
     """Return canonical directions of the features, both covariances regularised."""
     freedom = len(X) - 1
     variances = axes.scatter / freedom
-    reg_x = reg * (variances.sum() / X.shape[1] if relative else 1.0)
+    reg_x = reg * (variances.sum() / X.shape[1])
     whiten_x = 1 / np.sqrt(variances + reg_x)
     Cxy = axes.directions.T @ centred_sums(X, Y, axes.mean).T / freedom
     share = np.asarray(Y.mean(axis=0))
@@ -198,22 +192,11 @@ class SupervisedITQ(LabelledITQ):
     validation_ : SupervisionScores or None
         What was measured for each share; None unless it was chosen.
 
-    Raises
-    ------
-    ArgumentError
-        When y is missing or holds a single class; when 'validated' has fewer than three
-        classes of six rows.
-
     Notes
     -----
     With ``C`` the canonical directions times their correlations, ITQ's principal
     components and rotation are those of ``[sqrt(1 - a) x / s, sqrt(a) C'x / t]``, where
-    s and t make the total variance of each block 1. That is linear in x, so the encoder
-    is one matrix, as ITQ's is. Equivalently, distances are measured in the metric
-    ``(1 - a) / s^2 I + a / t^2 C C'``.
-
-    L classes have at most L - 1 directions. At 1, more bits are rotations of the same
-    directions, as in `CCAITQ`; below 1, those of the features fill the rest. Where no
+    s and t make the total variance of each block 1: one matrix, as ITQ's is. Where no
     feature correlates with labels at all, the codes are ITQ's, with a warning.
 
     References
@@ -249,7 +232,7 @@ class SupervisedITQ(LabelledITQ):
         axes = principal_axes(X)
         if self.supervision_ == 0:
             return self._rotated(X, axes, None, rng, Y)
-        C, _ = correlates(X, Y, axes, reg=self.reg, relative=self.relative)
+        C, _ = correlates(X, Y, axes, self.reg)
         T = None
         if C.shape[1]:
             T = _leading(C, axes, len(X), self.n_bits, self.supervision_)
@@ -323,15 +306,30 @@ def supervision_of(
             f"{_LEAST_ROWS} rows, got {len(large)}"
         )
     rows = rows[np.isin(y[rows], large)]
-    folds = _folds(y, rng.permutation(rows), rng.permutation(large))
+    rows, classes = rng.permutation(rows), rng.permutation(large)
+    place = np.empty(len(rows), np.int64)  # of a row in its class
+    for c in classes:
+        members = y[rows] == c
+        place[members] = np.arange(members.sum())
     precisions: list[NDArray[np.float64]] = []  # of each fit
     n, name = len(SHARES), type(learner).__name__
     # The shares of a fold have the same principal axes, and network.
     with shared_steps(), interrupts_passed_on():
-        for fold in folds:
+        for fold in range(_FOLDS):
+            new = np.isin(y[rows], classes[fold::_FOLDS])
+            known = ~new & (place % _FOLDS == fold)
+            asks = np.where(new, place, place // _FOLDS) % 2 == 0
+            learn = np.sort(rows[~new & ~known])
+            queries = rows[known & asks][:_QUERIES], rows[new & asks][:_QUERIES]
+            base = rows[(known | new) & ~asks]
             for share in SHARES:
                 with changed(progress=None):  # fits are reported, not their iterations
-                    precisions.append(_precisions(learner, share, X, y, fold))
+                    child = clone(learner)
+                    if hasattr(child, "checkpoint"):
+                        child.set_params(checkpoint=None)
+                    n_iter = min(learner.n_iter, _ITERATIONS)
+                    child.set_params(supervision=share, n_iter=n_iter, verbose=False)
+                    precisions.append(_precisions(child, X, y, learn, queries, base))
                 error = 1 - float(np.nanmean(precisions[-1]))
                 report(name, len(precisions), _FOLDS * n, error, verbose=False)
     by_fold = (precisions[i : i + n] for i in range(0, len(precisions), n))
@@ -341,47 +339,24 @@ def supervision_of(
     return SHARES[best], SupervisionScores(np.array(SHARES), known, new)
 
 
-class _Fold(NamedTuple):
-    learn: IntArray
-    queries: tuple[IntArray, IntArray]  # of classes that are learnt from, and new ones
-    base: IntArray  # of both
-
-
-def _folds(y: IntArray, rows: IntArray, classes: IntArray) -> Iterator[_Fold]:
-    """Yield a fold for each part of the classes."""
-    place = np.empty(len(rows), np.int64)  # of a row in its class
-    for c in classes:
-        members = y[rows] == c
-        place[members] = np.arange(members.sum())
-    for fold in range(_FOLDS):
-        new = np.isin(y[rows], classes[fold::_FOLDS])
-        known = ~new & (place % _FOLDS == fold)
-        asks = np.where(new, place, place // _FOLDS) % 2 == 0
-        yield _Fold(
-            np.sort(rows[~new & ~known]),
-            (rows[known & asks][:_QUERIES], rows[new & asks][:_QUERIES]),
-            rows[(known | new) & ~asks],
-        )
-
-
 def _precisions(
-    learner: Any, share: float, X: Array, y: IntArray, fold: _Fold
+    child: Any,
+    X: Array,
+    y: IntArray,
+    learn: IntArray,
+    queries: tuple[IntArray, IntArray],  # of classes learnt from, and new ones
+    base: IntArray,  # of both
 ) -> NDArray[np.float64]:
     """Return average precisions, shape (2, n_queries), padded with NaN."""
-    child = clone(learner)
-    if hasattr(child, "checkpoint"):
-        child.set_params(checkpoint=None)
-    n_iter = min(learner.n_iter, _ITERATIONS)
-    child.set_params(supervision=share, n_iter=n_iter, verbose=False)
     with warnings.catch_warnings():
         for message in _WARNED_ONCE:
             warnings.filterwarnings("ignore", f".*{message}")
         rows = getattr(X, "matrix", X)  # of a sparse one, sparse
-        encoder = child.fit(rows[fold.learn], y[fold.learn]).encoder_
-    base = encoder.encode(rows[fold.base])
-    precisions = np.full((2, max(map(len, fold.queries))), np.nan)
-    for row, queries in zip(precisions, fold.queries, strict=True):
-        relevance = same_label(y[queries], y[fold.base])
-        score = mean_average_precision(encoder.encode(rows[queries]), base, relevance)
-        row[: len(queries)] = score.per_query
+        encoder = child.fit(rows[learn], y[learn]).encoder_
+    codes = encoder.encode(rows[base])
+    precisions = np.full((2, max(map(len, queries))), np.nan)
+    for row, some in zip(precisions, queries, strict=True):
+        relevance = same_label(y[some], y[base])
+        score = mean_average_precision(encoder.encode(rows[some]), codes, relevance)
+        row[: len(some)] = score.per_query
     return precisions

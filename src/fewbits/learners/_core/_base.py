@@ -94,10 +94,8 @@ class Learner(
     parameters and attributes that its base classes document.
 
     A clone, or the pickle of an unfitted learner, that is made inside `on_device` or
-    `thread_limit` takes that device and limit along to other threads and processes,
-    such as workers of joblib; a clone fitted in the thread that made it follows the
-    blocks around `fit` instead. The pickle of a fitted learner takes neither: it may be
-    read on another machine.
+    `thread_limit` takes device and limit along to other threads and processes, such as
+    workers of joblib. The pickle of a fitted learner takes neither.
 
     Attributes
     ----------
@@ -152,9 +150,8 @@ class Learner(
         ----------
         X : array-like of shape (n, n_features)
             Features of any real dtype; they are rounded to float32 first, as encoders
-            do. A memory map is read block by block and may be larger than memory. So is
-            a sparse matrix of SciPy, which methods with ``takes_sparse`` take; the
-            result is that of the dense one.
+            do. A memory map is read block by block, and so is a sparse matrix of SciPy,
+            of methods with ``takes_sparse``.
         y : array-like of shape (n,) or (n, n_labels), default=None
             Labels, a matrix of 0 and 1 where the method takes several; unsupervised
             methods ignore them.
@@ -166,20 +163,17 @@ class Learner(
         Raises
         ------
         ArgumentError
-            When a parameter is out of range, or y is missing, is not a label per row or
-            holds a single class, where labels are learnt from.
+            When a parameter is out of range, or y is missing or unsuitable.
         FeatureError
-            When X holds NaN, infinity or what float32 cannot hold, has gaps (a masked
-            array), is not a matrix of at least two rows, or all rows that are learnt
-            from are the same; when its features are too small or too large for a
-            method.
+            When X is not a matrix of two finite rows that differ, in float32, or its
+            features are too small or too large for a method.
         DivergedError
             When training ends in numbers that are not finite: lower the learning rate.
         OutOfMemoryError
             When the device of `on_device` lacks memory.
         ArtefactError, OSError
-            When a checkpoint belongs to another fit or is damaged, or cannot be read
-            or written; of methods that have one.
+            When a checkpoint belongs to another fit, is damaged, or cannot be read or
+            written.
 
         Warns
         -----
@@ -260,11 +254,6 @@ class Learner(
         Returns
         -------
         ndarray of shape (n, n_bits), dtype uint8
-
-        Raises
-        ------
-        NotFittedError, FeatureError
-            As `encode` does.
         """
         return unpack(self.encode(X), self.encoder_.n_bits)
 
@@ -323,7 +312,6 @@ class Learner(
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """Work in the runtime of this learner inside the block."""
         runtime = self._runtime()
         with entered(runtime), threads_limited(runtime.threads):
             try:

@@ -156,17 +156,14 @@ _NUMPY = _NumPy()
 def on_device(name: str) -> AbstractContextManager[None]:
     """Fit learners in the block with the heavy products done by torch on a device.
 
-    These are the passes over the rows, principal axes, polar factors and the training
-    of neighbour codes: nearly all work of `PCAH`, `ITQ`, `CCAITQ`, `SparseProjections`,
+    These are nearly all work of `PCAH`, `ITQ`, `CCAITQ`, `SparseProjections`,
     `NeighbourCodes` and `FastNeighbourCodes`, and what others with ``uses_device``
-    begin with. Results agree with those of NumPy within rounding. That may flip bits of
-    scores near zero and change every later step: neighbour-preserving codes then differ
-    as with another seed, and are as good. It is not a parameter of these learners. Deep
-    learners also train there, unless their ``device`` says otherwise.
+    begin with. Results agree with those of NumPy within rounding; neighbour-preserving
+    codes, of which that changes every later step, then differ as with another seed.
+    Deep learners train there, too, unless their ``device`` says otherwise.
 
     The block also counts for clones that are made in it and fitted in another thread or
-    process, as `GridSearchCV` does with ``n_jobs``. An unfitted learner that is pickled
-    in it takes the device along, too; "auto" is looked up where it is fitted.
+    process, as `GridSearchCV` does with ``n_jobs``; "auto" is looked up there.
 
     Parameters
     ----------
@@ -195,7 +192,6 @@ def on_device(name: str) -> AbstractContextManager[None]:
 
 
 def current_backend() -> Backend:
-    """Return the backend for linear algebra."""
     name = current_runtime().device
     return _NUMPY if name is None else _backend(name)
 
@@ -207,7 +203,6 @@ def device_around() -> str | None:
 
 
 def product(A: FeatureArray, B: FeatureArray) -> FeatureArray:
-    """Return ``A @ B``."""
     backend, dtype = current_backend(), np.result_type(A, B)
     left, right = (backend.put(x.astype(dtype, copy=False)) for x in (A, B))
     return backend.get(left @ right)
@@ -227,14 +222,11 @@ def _backend(name: str) -> Backend:
 def thread_limit(n: int) -> Iterator[None]:
     """Use no more than `n` threads in the block.
 
-    These are the threads of the kernels, which encode and search, and while a learner
-    learns or encodes those of BLAS and OpenMP, on which torch runs. Those of BLAS
-    belong to the whole process: of fits in several threads at once, the first decides.
-    A limit never raises a number of threads; of nested limits the lowest counts.
-    Rounding depends on the number of threads, so learnt bits may differ.
-
-    Like that of `on_device`, the block also counts for clones that are made in it and
-    fitted in another thread or process, as `GridSearchCV` does with ``n_jobs``.
+    These are the threads of the kernels, and while a learner learns or encodes those of
+    BLAS and OpenMP, on which torch runs. Those of BLAS belong to the whole process: of
+    fits in several threads at once, the first decides. Of nested limits the lowest
+    counts. Like that of `on_device`, the block also counts for clones. Rounding depends
+    on the number of threads, so learnt bits may differ.
 
     Parameters
     ----------
@@ -277,8 +269,8 @@ def threads_limited(n: int | None, *apis: str) -> Iterator[None]:
     if n is None:
         yield
         return
-    if not apis and "torch" in sys.modules:
-        sys.modules["torch"].get_num_threads()  # the first call in a thread sets them
+    if not apis and (torch := sys.modules.get("torch")):
+        torch.get_num_threads()  # the first call in a thread sets them
     global _libraries
     imported = len(sys.modules), next(reversed(sys.modules))
     if _libraries is None or _libraries[0] != imported:

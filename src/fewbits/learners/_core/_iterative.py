@@ -41,12 +41,6 @@ class IterativeLearner(Learner):
 
     The next state must depend on the one before, the data and the parameters only.
 
-    The iterations stop after `n_iter`, or sooner when one of them lowers the objective
-    by no more than `tol` times its value (never for ``tol=0``), or at an interrupt from
-    the keyboard. After an interrupt the learner is fitted with what was reached, and an
-    `InterruptedWarning` says so; an interrupt before the first iteration has ended is
-    passed on. With a `checkpoint`, the states are kept in that file.
-
     Parameters
     ----------
     n_bits : int, default=64
@@ -78,11 +72,6 @@ class IterativeLearner(Learner):
     constraints: ClassVar = USUAL
 
     def _check_parameters(self) -> None:
-        if self.tol > 0 and getattr(self, "batch_size", None) is not None:
-            raise ArgumentError(
-                f"tol={self.tol:g} needs batch_size=None: the objective of batches "
-                "goes up and down"
-            )
         self.__dict__.pop("_file", None)
         if self.checkpoint is not None:
             check_repeatable(self.checkpoint, self.random_state)
@@ -138,7 +127,11 @@ class IterativeLearner(Learner):
         return reached[0]
 
     def _may_stop(self, objective: list[float]) -> bool:
-        return may_stop(objective, self.tol)
+        """Return whether the last iteration lowered the objective too little."""
+        if len(objective) < 2:
+            return False
+        before, after = objective[-2:]
+        return before - after <= self.tol * abs(before)
 
     def _identity(self) -> dict[str, Any]:
         """Return what the fit depends on besides data, as JSON knows it."""
@@ -149,14 +142,6 @@ class IterativeLearner(Learner):
         if self.uses_device:  # whose axes may be others, or turned
             identity["device"] = current_backend().name
         return identity
-
-
-def may_stop(objective: list[float], tol: float) -> bool:
-    """Return whether the last iteration lowered the objective too little."""
-    if tol == 0 or len(objective) < 2:
-        return False
-    before, after = objective[-2:]
-    return before - after <= tol * abs(before)
 
 
 # Interrupts.
@@ -196,6 +181,11 @@ def interrupts_passed_on() -> Iterator[None]:
 # Checkpoints.
 
 _FORMAT = "fewbits-fit-1"
+#: Entries that are checksums, or derived, and say nothing by themselves.
+_IN_WORDS = {
+    "data": "its rows or labels were others",
+    "seed": "random_state was another",
+}
 _DAMAGE = (
     AttributeError,
     EOFError,
@@ -204,8 +194,7 @@ _DAMAGE = (
     ValueError,
     zipfile.BadZipFile,
 )
-#: A file is renewed after this many seconds, and so that writing takes a twentieth of
-#: the time at most.
+#: Seconds until a file is renewed, or twenty times those that writing took.
 _PAUSE, _WRITING_SHARE = 10.0, 1 / 20
 
 
@@ -261,12 +250,29 @@ class Checkpoint:
                 form, identity = json.loads(str(file["head"]))
                 if form != _FORMAT:
                     raise ArtefactError(damaged)
-                _check_identity(self.path, identity, self.identity)
+                self._check_identity(identity)
                 yield file
         except (OSError, ArtefactError):
             raise
         except _DAMAGE as error:
             raise ArtefactError(damaged) from error
+
+    def _check_identity(self, saved: dict[str, Any]) -> None:
+        now = self.identity
+        other = sorted(key for key in now if saved.get(key) != now[key])
+        if not other:
+            return
+        # Another learner has other parameters, which say less.
+        key = "learner" if "learner" in other else other[0]
+        was, is_now = (
+            text if len(text := repr(of.get(key))) <= 80 else f"{text[:80]}..."
+            for of in (saved, now)
+        )
+        differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
+        raise ArtefactError(
+            f"{self.path} belongs to another fit: {differs}; name another file, or "
+            "delete this one to start anew"
+        )
 
 
 @contextmanager
@@ -299,33 +305,7 @@ def checkpoints_kept() -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-#: Entries that are checksums, or derived, and say nothing by themselves.
-_IN_WORDS = {
-    "data": "its rows or labels were others",
-    "seed": "random_state was another",
-}
-
-
-def _check_identity(path: Path, saved: dict[str, Any], now: dict[str, Any]) -> None:
-    """Refuse the file of another fit."""
-    other = sorted(key for key in now if saved.get(key) != now[key])
-    if not other:
-        return
-    # Another learner has other parameters, which say less.
-    key = "learner" if "learner" in other else other[0]
-    was, is_now = (
-        text if len(text := repr(of.get(key))) <= 80 else f"{text[:80]}..."
-        for of in (saved, now)
-    )
-    differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
-    raise ArtefactError(
-        f"{path} belongs to another fit: {differs}; name another file, or delete this "
-        "one to start anew"
-    )
-
-
 def data_checksum(X: Array, Y: Labels | None) -> str:
-    """Return the SHA-256 of all rows, as float32, and of the labels, if any."""
     digest = sha256(checksum(X).encode())
     if Y is not None:
         parts = [Y.indptr, Y.indices, Y.data] if sp.issparse(Y) else [Y]
@@ -335,7 +315,6 @@ def data_checksum(X: Array, Y: Labels | None) -> str:
 
 
 def check_repeatable(checkpoint: Any, random_state: Any) -> None:
-    """Raise ArgumentError for a fit that could not go on from its checkpoint."""
     if checkpoint is not None and not isinstance(random_state, int | np.integer):
         raise ArgumentError(
             "a fit with a checkpoint must be repeatable: random_state must be an "
@@ -369,9 +348,7 @@ def on_progress(
 ) -> AbstractContextManager[None]:
     """Call `listener` after each iteration of every learner fitted inside the block.
 
-    It is not a parameter of the learners, so that these can be cloned, pickled and
-    searched over. Fits in other threads or processes do not report, also those of
-    clones that are made in the block.
+    Fits in other threads or processes do not report.
 
     Parameters
     ----------
@@ -398,26 +375,12 @@ def on_progress(
 # Steps in common.
 
 
+@dataclass
 class SharedSteps:
-    """A cache of steps, and the seconds that it has saved."""
+    """Steps by name, each with its key and its seconds, and the seconds saved."""
 
-    def __init__(self) -> None:
-        self.seconds_saved = 0.0
-        self._steps: dict[Hashable, tuple[Hashable, Any, float]] = {}
-
-    def cached_step(
-        self, name: Hashable, key: Hashable, compute: Callable[[], Result]
-    ) -> Result:
-        """Return the result cached under `name` for this `key`, or compute it."""
-        if self._steps.get(name, (None,))[0] != key:
-            self._steps.pop(name, None)  # two of them may not fit into memory
-            start = time.perf_counter()
-            step = compute()
-            self._steps[name] = key, step, time.perf_counter() - start
-            return step
-        _, result, seconds = self._steps[name]
-        self.seconds_saved += seconds
-        return cast("Result", result)
+    seconds_saved: float = 0.0
+    steps: dict[Hashable, tuple[Hashable, Any, float]] = field(default_factory=dict)
 
 
 @contextmanager
@@ -425,10 +388,8 @@ def shared_steps() -> Iterator[SharedSteps]:
     """Let fits in the block share intermediate results on the same rows.
 
     These are the principal axes, the random rotation to start from, and the neighbours
-    that codes are trained to keep. At thousands of features they take longer than the
-    rest, and a sweep over methods, lengths and parameters asks for the same ones again
-    and again. Results are identical to those without. The last of each is kept, as long
-    as the block lasts. Fits in other threads or processes do not share.
+    that codes are trained to keep. The last of each is kept, as long as the block
+    lasts. Results are the same. Fits in other threads or processes do not share.
 
     Yields
     ------
@@ -453,4 +414,14 @@ def cached_step(
 ) -> Result:
     """Return the result of `compute`, or of an earlier call with this key."""
     shared = current_runtime().shared_steps
-    return compute() if shared is None else shared.cached_step(name, key(), compute)
+    if shared is None:
+        return compute()
+    known, result, seconds = shared.steps.get(name, (None, None, 0.0))
+    if known == (now := key()):
+        shared.seconds_saved += seconds
+        return cast("Result", result)
+    shared.steps.pop(name, None)  # two of them may not fit into memory
+    start = time.perf_counter()
+    result = compute()
+    shared.steps[name] = now, result, time.perf_counter() - start
+    return result

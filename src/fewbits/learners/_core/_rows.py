@@ -92,7 +92,6 @@ def check_values(X: Array, *, vary: bool = False) -> float:
 
 
 def column_means(X: Readable) -> NDArray[np.float64]:
-    """Return the mean of each column, summed in float64."""
     total = np.zeros(X.shape[1])
     for span in line_spans(*X.shape):
         total += as_float32(X[span]).sum(axis=0, dtype=np.float64)

@@ -72,7 +72,16 @@ def trained_query_weights(
     held_out = Shortlists(rows[:n_held], codes[:n_held], n_bits, _CHECKS, rng)
     learnt = Shortlists(rows[n_held:], codes[n_held:], n_bits, _STEPS, rng)
     before = QueryWeights(start.weights / np.float32(size), start.bias / size**2)
-    scale = fitted_scale(learnt, before) if added is Added.NOTHING else 1.0
+    scale = 1.0
+    if added is Added.NOTHING:  # that of the least squares of a batch
+        some = learnt.batches()[0]
+        scores = learnt.V[learnt.asking[some]] @ before.weights + before.bias
+        signs = learnt.signs(learnt.rows[some])
+        products = np.matmul(signs, scores[:, :, None])[:, :, 0]
+        products -= products.mean(axis=1, keepdims=True)
+        there = float(np.vdot(products, products))
+        falls = float(-np.vdot(products, learnt.distances[some]))
+        scale = falls / there / 2 if there > 0 and falls > 0 else 1.0
     before = QueryWeights(*((scale * each).astype(np.float32) for each in before))
     after = trained(learnt, before, added, rng)
     gained = found_by(held_out, after, added) - found_by(held_out, before, added)
@@ -136,16 +145,6 @@ class Shortlists:
         return (2 * bits - 1).reshape(*rows.shape, self.n_bits)
 
 
-def fitted_scale(of: Shortlists, start: QueryWeights) -> float:
-    some = of.batches()[0]
-    scores = of.V[of.asking[some]] @ start.weights + start.bias
-    products = np.matmul(of.signs(of.rows[some]), scores[:, :, None])[:, :, 0]
-    products -= products.mean(axis=1, keepdims=True)
-    there = float(np.vdot(products, products))
-    falls = float(-np.vdot(products, of.distances[some]))
-    return falls / there / 2 if there > 0 and falls > 0 else 1.0
-
-
 def trained(
     of: Shortlists, start: QueryWeights, added: Added, rng: RandomState
 ) -> QueryWeights:
@@ -185,7 +184,6 @@ class Estimates:
         self.factors = np.ones(len(of.V), np.float32)
 
     def of_distances(self, batch: IntArray) -> tuple[Float32Array, Float32Array]:
-        """Return the estimates of a batch, and the bits of its shortlists."""
         rows = self.of.rows[batch]
         signs = self.of.signs(rows)
         scores = self.of.V[self.of.asking[batch]] @ self.weights + self.bias

@@ -89,14 +89,13 @@ class DeepLearner(Learner):
         and ends with the same result as without the interruption, which needs an
         integer as `random_state`.
     callbacks : sequence of callable, default=()
-        Called with a dict of the metrics of every epoch.
+        Called with a dict of the metrics of every epoch, as in `history_`.
     verbose : bool, default=False
         Show progress with loss, mAP and the bound ratio; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
         Seeds weights, batches and the split. On one kind of CPU and number of threads,
-        the same seed gives the same network; with a backbone, where that is the same
-        when `fit` begins. On a GPU torch is asked for deterministic algorithms while
-        training lasts, and warns of operations that have none.
+        the same seed gives the same network. On a GPU torch is asked for deterministic
+        algorithms, and warns of operations that have none.
 
     Attributes
     ----------
@@ -199,17 +198,7 @@ class DeepLearner(Learner):
             return array
 
     def encode(self, X: ArrayLike) -> CodeArray:
-        """Return packed codes: what an index stores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, ...)
-            What `fit` took: features, or items for the backbone.
-
-        Returns
-        -------
-        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
-        """
+        """Return packed codes of what `fit` took: features, or a backbone's items."""
         if self._network_config.backbone is None:
             return super().encode(X)
         with self._running():
@@ -272,6 +261,10 @@ class DeepLearner(Learner):
         evaluator = Evaluator(labels, train, held_out, rng, base)
         seed = int(rng.randint(2**31 - 1))
         items, n_features = self._items(X, train, seed)
+        checksum = ""
+        if self.checkpoint is not None:
+            rows = data_checksum(items.X.reshape(len(labels), -1), labels)
+            checksum = f"{items.X.dtype} {items.X.shape[1:]} {rows}"
         return Problem(
             items,
             n_features,
@@ -280,7 +273,7 @@ class DeepLearner(Learner):
             all_targets.subset(train),
             evaluator,
             seed,
-            "" if self.checkpoint is None else _checksum(items.X, labels),
+            checksum,
         )
 
     def _items(self, X: Array, rows: NDArray[np.int64], seed: int) -> tuple[Items, int]:
@@ -492,7 +485,6 @@ _PLAIN = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tens
 
 
 def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return those parameters that a training depends on, for JSON."""
     identity = {
         name.replace("__", "."): _described(value)
         for name, value in parameters.items()
@@ -515,7 +507,6 @@ def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(value: Any) -> Any:
-    """Return what distinguishes two parameters, for JSON."""
     if isinstance(value, nn.Module):
         options = {
             name: _described(option)
@@ -534,7 +525,3 @@ def _described(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_described(item) for item in value]
     return value if isinstance(value, bool | int | float | str) else repr(value)
-
-
-def _checksum(X: Array, labels: NDArray[Any]) -> str:
-    return f"{X.dtype} {X.shape[1:]} {data_checksum(X.reshape(len(X), -1), labels)}"

@@ -41,15 +41,13 @@ class TrainingConfig(Config):
         the epoch that is kept: by their mAP as queries (see `validation_base`), for
         `LLC` by their accuracy. 0 holds out none and keeps the last epoch.
     validation_base : {"trained", "held_out"}, default="trained"
-        The database that held-out queries search for their mAP: the items that are
-        trained on, or each half of the held-out items the other half. Choose "held_out"
-        if you will search mostly items that are not trained on, and enough are held
-        out: the epoch that ranks trained items best is often too late for others.
+        What held-out queries search for their mAP: the items that are trained on, or
+        each half of the held-out items the other half. Choose "held_out" if you will
+        search mostly items that are not trained on: the epoch that ranks trained items
+        best is often too late for others.
     eval_every : int, default=1
-        Evaluate the codes (the bound, and mAP of held-out items) every so many epochs;
-        an evaluation may take as long as an epoch of a small network. The last of
-        `max_epochs` is evaluated, too, and only evaluated epochs can be kept. 0 never
-        evaluates.
+        Evaluate the codes (the bound, and mAP of held-out items) every so many epochs,
+        and after the last. Only evaluated epochs can be kept. 0 never evaluates.
     mixed_precision : bool, default=False
         Compute in 16 bits where torch considers that safe (autocast): faster on a GPU.
 
@@ -91,9 +89,7 @@ class NetworkConfig(Config):
     ----------
     hidden : sequence of int or None, default=None
         Widths of hidden layers between features and bits; () makes a linear map. None
-        is one of 512 without a backbone, and () behind one. On held-out items the layer
-        was better for LLC (ICD-10, WordNet, Caltech-101) and for the losses with 32
-        bits. With 64 bits and 100 classes () was better for HashNet and DBDH.
+        is one of 512 without a backbone, and () behind one.
     dropout : float or None, default=None
         In front of each layer but the first, of which `hidden` must make some; None is
         0.5 where there are any, but 0 for DCH, which ranks better so.
@@ -104,13 +100,11 @@ class NetworkConfig(Config):
         backbone's features are taken as they are.
     backbone : torch.nn.Module or None, default=None
         Makes features of items; None takes X as features. It is trained in place: a
-        second `fit` starts from what the first made of it, so give ``deepcopy(module)``
-        where each shall start alike. It sees items as float32, and integers that it
-        refuses so, such as tokens to embed, as int64. Of images as uint8 (n, 3, h, w),
-        such as `fewbits.backbones.pixels` gives, it sees numbers from 0 to 1. Normalise
-        them inside of it, or give normalised float32 X and the same ``mean`` and
-        ``std`` to `export_backbone` afterwards, which keeps it as a backbone that needs
-        no torch.
+        second `fit` goes on from the first. It sees items as float32, and integers that
+        it refuses so, such as tokens to embed, as int64. Of images as uint8 (n, 3, h,
+        w), such as `fewbits.backbones.pixels` gives, it sees numbers from 0 to 1.
+        Normalise them inside of it, or give normalised float32 X and the same ``mean``
+        and ``std`` to `export_backbone` afterwards.
     trainable : int or None, default=None
         How many of the backbone's last layers with parameters are trained; None trains
         all. What is in front of them runs as in inference, without dropout, random
@@ -182,8 +176,7 @@ class CodebookConfig(Config):
         Weight of a second loss, which gives like classes near codes: cosines of class
         codes, relaxed by tanh, shall be those of the centred means of the classes'
         features. At 0.1 the tree of classes that codes make comes near that of the
-        means (`fewbits.analysis.taxonomy`), and the nearest code is right .01 to .02
-        less often; 0.03 does a little less, at about the same accuracy as without.
+        means (`fewbits.analysis.taxonomy`), at .01 to .02 of accuracy.
     """
 
     max_epochs: int = 50

@@ -36,8 +36,7 @@ def export_backbone(
     The id is the beginning of the checksum of the file, an ONNX model in the folder
     that the environment variable ``FEWBITS_CACHE`` names, by default the user's cache
     folder. `fewbits.backbones.load`, collections and the command line find it there.
-    Keep a copy of ``<id>.onnx`` elsewhere, since caches are deleted, and put it into
-    that folder on other machines.
+    Put a copy of ``<id>.onnx`` into that folder on other machines.
 
     An image is squeezed into `size` x `size` pixels (`fewbits.backbones.pixels`), which
     are divided by 255, less `mean`, over `std`.
@@ -51,8 +50,7 @@ def export_backbone(
         Pixels on each side.
     mean, std : sequence of 3 float, default=(0, 0, 0) and (1, 1, 1)
         Of red, green and blue from 0 to 1, when the items that the module was trained
-        on were normalised by them. Nothing when the module does so itself, or when it
-        was trained on uint8 images, which the learners only divide by 255.
+        on were normalised by them.
 
     Returns
     -------

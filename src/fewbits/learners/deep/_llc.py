@@ -59,10 +59,7 @@ class LLC(DeepLearner):
         each other where the means of the classes' features are. "random", "svd" (of a
         linear classifier) and "cca" are the baselines of the paper. A
         `fewbits.classify.Codebook` is taken as it is, by the names of its classes, and
-        so is an array of -1 and 1 in the order of the sorted labels: a codebook learnt
-        elsewhere, on part of the data, by a small network or for another modality, or
-        one from attributes or a known hierarchy
-        (`fewbits.learners.deep.centres.semantic_centres`).
+        so is an array of -1 and 1 in the order of the sorted labels.
     codebook_training : CodebookConfig or None, default=None
         How phase 1 learns the codebook; None takes the defaults.
     reg : float, default=1.0
@@ -96,9 +93,8 @@ class LLC(DeepLearner):
     -----
     The projection of the paper has no bias (``NetworkConfig(bias=False)``). Features
     that are centred (``standardize``) need one where most classes share a bit, as of
-    ten classes (``docs/papers/llc.md``). "svd" and "cca" know what the features of the
-    backbone tell of classes when `fit` begins. Phase 1 as published turns hardly any
-    bit on small data; the learning rate of `codebook_training` is the codebook's own.
+    ten classes. Phase 1 as published turns hardly any bit on small data; the learning
+    rate of `codebook_training` is the codebook's own.
 
     References
     ----------
@@ -270,7 +266,6 @@ class LLC(DeepLearner):
         return C
 
     def _made(self, problem: Problem, kind: str, n_bits: int | None) -> NDArray[Any]:
-        """Return a codebook that is not learnt, before its signs are taken."""
         # Without `n_bits` it has as many as there are directions.
         if kind in (PREDICTABLE, SEMANTIC):
             features = partial(self._class_features, problem)
@@ -310,7 +305,6 @@ def _shape_of(codebook: Any) -> tuple[int, ...]:
 
 
 def svd_codebook(W: Matrix, n_bits: int | None) -> Matrix:
-    """Return the leading left singular vectors of a linear classifier."""
     W = W - W.mean(axis=0)  # which changes no decision
     n_bits = check_directions(n_bits, min(len(W) - 1, W.shape[1]), "classifier")
     U, _, _ = np.linalg.svd(W, full_matrices=False)

@@ -247,7 +247,6 @@ def still_modules(backbone: nn.Module | None, trainable: int | None) -> list[nn.
 
 
 def _layers(backbone: nn.Module) -> list[nn.Module]:
-    """Return the modules that have parameters of their own."""
     return [
         module
         for module in backbone.modules()

@@ -53,9 +53,8 @@ class Control(nn.Module, ABC):
         By default those of the loss, or "hadamard" if it has none. Otherwise -1 and 1,
         in the order of the sorted labels, or "hadamard", "balanced", "separated",
         "semantic" (by the means of the features of the classes), "learnt" (as in phase
-        1 of LLC, by classifying with them and a linear map of the features),
-        "predictable" (by classifying with what the features of an item predict of its
-        bits, see `fewbits.learners.deep.centres.predictable_centres`).
+        1 of LLC, with a linear map of the features), "predictable" (see
+        `fewbits.learners.deep.centres.predictable_centres`).
     weight : float, default=1.0
         Of the term against the loss. It decides much; choose it on validation data.
     mode : {"add", "replace"}, default="add"
@@ -77,7 +76,6 @@ class Control(nn.Module, ABC):
         self.kind, self.weight, self.mode = centres, weight, mode
 
     def start(self, context: LossContext) -> None:
-        """Make centres and networks for this problem."""
         of_loss = context.centres
         beside = isinstance(of_loss, Tensor)
         if self.kind is None and beside:
@@ -135,8 +133,9 @@ class PosteriorControl(Control):
     Notes
     -----
     The value of a block is ``sum_k 1[b_k > 0] 2^(k - 1)``, the first bit lowest. Both
-    terms, eqs. (5) and (6) of the paper, come from one pass, as in its Algorithm 1,
-    with all blocks in grouped products; the authors' code trains the networks by both.
+    terms, eqs. (5) and (6) of the paper, come from one pass, as in its Algorithm 1; the
+    authors' code trains the networks by both. Of several labels the term is the
+    paper's sum over their centres.
 
     References
     ----------
@@ -185,17 +184,7 @@ class PosteriorControl(Control):
         return ControlLoss(codes, taught)
 
     def log_posterior(self, scores: Tensor) -> Tensor:
-        """Return what the networks take the values of the blocks for, eq. (4).
-
-        Parameters
-        ----------
-        scores : Tensor of shape (b, n_bits)
-
-        Returns
-        -------
-        Tensor of shape (b, n_blocks, 2**block)
-            Logarithms of probabilities.
-        """
+        """Return log-probabilities of values, eq. (4), (b, n_blocks, 2**block)."""
         log_p: Tensor = self.surrogate(self._blocks(scores))
         return log_p.transpose(0, 1)
 
@@ -213,7 +202,6 @@ class PosteriorControl(Control):
         return dealt.view(-1, *self.places.shape).transpose(0, 1)
 
     def _values(self, blocks: Tensor) -> Tensor:
-        """Return the i of eq. (5) that each block's signs make, (n_blocks, b)."""
         return ((blocks >= 0) * self.powers).sum(dim=2)
 
 
@@ -248,7 +236,6 @@ class Surrogate(nn.Module):
         self.register_buffer("never", _NEVER * beyond.float()[:, None])
 
     def reset(self, generator: torch.Generator) -> None:
-        """Draw the weights as torch does for linear layers."""
         _, n_hidden, block = self.W1.shape
         with torch.no_grad():
             for parameter, n_inputs in (

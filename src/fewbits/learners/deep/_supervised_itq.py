@@ -87,12 +87,6 @@ class DeepSupervisedITQ(Learner):
     n_iter_ : int
         Number of iterations of ITQ done.
 
-    Raises
-    ------
-    ArgumentError
-        When y is missing or holds a single class; when 'validated' has fewer than three
-        classes of six rows.
-
     Notes
     -----
     A method of fewbits. With scores ``g(x)`` of the network, the code is that of ITQ on
@@ -200,7 +194,6 @@ class DeepSupervisedITQ(Learner):
         return cached_step("network", lambda: (checksum(X), labels, settings), fitted)
 
     def _rotated(self, X: Array) -> LinearEncoder:
-        """Return ITQ's encoder of these rows; its iterations are this learner's."""
         itq = InnerITQ(
             self.n_bits,
             n_iter=self.n_iter,
@@ -225,7 +218,6 @@ class _Memberships(NamedTuple):
 def _memberships(
     scores: NDArray[np.float32], centres: NDArray[np.int8]
 ) -> _Memberships:
-    """Return the map from scores to memberships."""
     # They stand for softmax over the products of scores and centres, in units of their
     # standard deviation. What the other classes add to its denominator changes little
     # from item to item: without the largest, its median over items takes its place.

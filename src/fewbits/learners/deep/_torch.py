@@ -37,7 +37,6 @@ def straight_through(scores: Tensor) -> Tensor:
 
 
 def as_device(name: str) -> torch.device:
-    """Return the device of this name."""
     # "auto" takes that of the block, `on_device`, or else a GPU if there is one.
     around = device_around() if name == "auto" else None
     device: torch.device = device_named(around or name)
@@ -81,17 +80,6 @@ def undisturbed() -> Iterator[None]:
     """Leave torch's generators as they were, whatever the block draws."""
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         yield
-
-
-def random_state() -> State:
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    return {"cpu": torch.get_rng_state(), "cuda": cuda}
-
-
-def set_random_state(state: State) -> None:
-    torch.set_rng_state(state["cpu"])
-    if state["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda"])
 
 
 def copy_of(module: nn.Module) -> State:

@@ -19,13 +19,7 @@ from fewbits.learners.deep._config import TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator
 from fewbits.learners.deep._network import HashNetwork, Items, parts_of
 from fewbits.learners.deep._posterior import Control
-from fewbits.learners.deep._torch import (
-    State,
-    copy_of,
-    random_state,
-    reproducible,
-    set_random_state,
-)
+from fewbits.learners.deep._torch import State, copy_of, reproducible
 from fewbits.learners.deep.losses import Batch, Loss, Targets
 
 #: The metrics of an epoch.
@@ -154,7 +148,9 @@ class Trainer:
         """Train, and yield the metrics of each epoch; go on where a checkpoint ends."""
         with reproducible(self.seed), self.network.frozen():
             if self._random is not None:
-                set_random_state(self._random)
+                torch.set_rng_state(self._random["cpu"])
+                if self._random["cuda"] and torch.cuda.is_available():
+                    torch.cuda.set_rng_state_all(self._random["cuda"])
             elif self.judged and self.config.eval_every:
                 self.untrained = self._metrics().get("map")
             for epoch in range(len(self.history), self.n_epochs):
@@ -218,7 +214,6 @@ class Trainer:
         return batches
 
     def _step(self, rows: Tensor) -> float:
-        """Make a step on the training items of these numbers, and return the loss."""
         X = self.items[self.train[rows]].to(self.device)
         mixed = self.config.mixed_precision
         with torch.autocast(self.device.type, enabled=mixed):
@@ -237,7 +232,6 @@ class Trainer:
         return loss
 
     def _give_up(self, epoch: int, good: tuple[State, State]) -> None:
-        """Go back to the last good epoch."""
         self._go_back(good)
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
@@ -259,7 +253,6 @@ class Trainer:
         return evaluator.metrics(items.cpu().numpy(), queries.cpu().numpy(), classes)
 
     def score(self, rows: NDArray[np.int64]) -> Tensor:
-        """Return the scores of some rows, (n, n_bits), without gradients."""
         self.network.eval()
         with torch.inference_mode():
             parts = [
@@ -286,7 +279,6 @@ class Trainer:
         return int(measured[int(np.argmax(smooth(values, window)))]["epoch"])
 
     def restore_best(self) -> None:
-        """Go back to the epoch that was best on the held-out items."""
         if self._best is not None:
             self._go_back(self._best[1:])
         self.network.eval()
@@ -313,9 +305,10 @@ class Trainer:
     def _save(self) -> None:
         if self.checkpoint is None:
             return
+        on_gpus = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
         state = {
             **{name: getattr(self, name).state_dict() for name in _STATEFUL},
-            "random": random_state(),
+            "random": {"cpu": torch.get_rng_state(), "cuda": on_gpus},
             "history": self.history,
             "untrained": self.untrained,
             "best": self._best and list(self._best),

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
 from fewbits.codes import pack, smallest_distance
@@ -27,11 +26,10 @@ _DRAWS, _FEWEST_BITS = 20, 16
 def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
     """Return rows of a Hadamard matrix, and of its negative, as CSQ does.
 
-    Of up to ``2 * n_bits`` classes any two differ in half of their bits, or in all.
-    Rows get signs at random, so that no bit is the same for all classes. Of 16 bits or
-    more, up to ``4 * n_bits`` classes have all of these rows, and the best of 20 draws
-    of others with half of their bits set. Beyond, and where no matrix of this order is
-    known, `separated_centres` takes their place.
+    Of up to ``2 * n_bits`` classes any two differ in half of their bits, or in all. Of
+    16 bits or more, up to ``4 * n_bits`` classes have all of these rows, and the best
+    of 20 draws of others with half of their bits set. Beyond, and where no matrix of
+    this order is known, `separated_centres` takes their place.
 
     Parameters
     ----------
@@ -65,33 +63,30 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
     if H is None or n_classes > most:
         return separated_centres(n_classes, n_bits, random_state=random_state)
     rng = check_random_state(random_state)
+    centres: Centres
     if n_classes > 2 * n_bits:
-        return _with_balanced_rows(H, n_classes, rng)
+        # All rows of the matrix and of its negative, and balanced ones. Columns get
+        # signs, which change no distance, as rows do of fewer classes.
+        both = np.concatenate([H, -H])
+        farthest, apart = both, -1
+        for _ in range(_DRAWS):
+            more = balanced_centres(n_classes - len(both), n_bits, random_state=rng)
+            drawn = np.concatenate([both, more])
+            distance = smallest_distance(pack(drawn > 0))
+            if distance > apart:
+                farthest, apart = drawn, distance
+        flips = rng.choice([-1, 1], n_bits).astype(np.int8)
+        centres = (farthest * flips)[rng.permutation(n_classes)]
+        return centres
     rows = np.concatenate([rng.permutation(n_bits), rng.permutation(n_bits)])
     chosen = H[rows[:n_classes]]
     for _ in range(_TRIES):
         first = rng.choice([-1, 1], n_bits).astype(np.int8)
         signs = np.concatenate([first[rows[:n_bits]], -first[rows[n_bits:]]])
-        centres: Centres = chosen * signs[:n_classes, None]
+        centres = chosen * signs[:n_classes, None]
         if all_live(centres):
             return centres
     return opposed(centres)
-
-
-def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres:
-    """Return all rows of a matrix and of its negative, and balanced ones."""
-    # Columns get signs, which change no distance, as rows do of fewer classes.
-    rows, n_bits = np.concatenate([H, -H]), H.shape[1]
-    farthest, apart = rows, -1
-    for _ in range(_DRAWS):
-        more = balanced_centres(n_classes - len(rows), n_bits, random_state=rng)
-        drawn = np.concatenate([rows, more])
-        distance = smallest_distance(pack(drawn > 0))
-        if distance > apart:
-            farthest, apart = drawn, distance
-    signs = rng.choice([-1, 1], n_bits).astype(np.int8)
-    centres: Centres = (farthest * signs)[rng.permutation(n_classes)]
-    return centres
 
 
 def hadamard_matrix(order: int) -> Centres | None:

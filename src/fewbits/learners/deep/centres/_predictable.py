@@ -64,11 +64,9 @@ def predictable_centres(
     """Return centres whose bits features predict, for items they were not learnt from.
 
     A codebook that is learnt by classifying training items, as in phase 1 of LLC, suits
-    those items, and where there are more features than items all codebooks suit them.
-    Here the scores of an item are those that ridge regression predicts from all other
-    items, which takes one decomposition for all items and codes. Codes of classes,
-    straight-through, are learnt by classifying with these scores. They start from
-    `semantic_centres`, with classes as alike as the regression takes them for.
+    those items. Here the scores of an item are those that ridge regression predicts
+    from all other items, and codes of classes are learnt, straight-through, by
+    classifying with these scores. They start from `semantic_centres`.
 
     Parameters
     ----------

@@ -10,24 +10,23 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import check_random_state
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import Interval, check
 from fewbits.learners.deep.centres._separated import separated_centres
 from fewbits.learners.deep.centres._unique import Centres, check_sizes
 
 Matrix = NDArray[np.float64]
 _SWEEPS = 50
+_CHOICE = 4  # codes for each class, if there are as many: more fit better, but are near
 _LEAST = 1e-9  # gain that is worth a step, not an error of rounding
 
 
 def semantic_centres(
-    vectors: ArrayLike, n_bits: int, *, choice: int = 4, random_state: Any = 0
+    vectors: ArrayLike, n_bits: int, *, random_state: Any = 0
 ) -> Centres:
     """Return separated centres, given to classes so that like ones get near ones.
 
-    There are more codes to choose from than classes, those of `separated_centres`, so
-    that none comes too close to another. Which class gets which is improved, one class
-    or an exchange of two at a time, as long as the distances of codes come to fit those
-    of classes better.
+    Of four codes of `separated_centres` for each class, which class gets which is
+    improved, one class or an exchange of two at a time, as long as the distances of
+    codes come to fit those of classes better.
 
     Parameters
     ----------
@@ -35,9 +34,6 @@ def semantic_centres(
         What stands for the classes: means of their features, attributes, rows of a
         linear classifier, or `hierarchy_vectors`. They are compared by the cosine.
     n_bits : int
-    choice : int, default=4
-        Codes to choose from for each class, if there are as many: more fit better, and
-        are nearer to one another. Of 1, all are nearly equally far.
     random_state : int, RandomState instance or None, default=0
 
     Returns
@@ -69,9 +65,8 @@ def semantic_centres(
         )
     T: Matrix = squareform(pdist(V / norms[:, None]))
     check_sizes(len(T), n_bits)
-    check("choice", choice, [Interval(int, 1)])
     rng = check_random_state(random_state)
-    n_codes = min(choice * len(T), 2 ** min(n_bits, 30))
+    n_codes = min(_CHOICE * len(T), 2 ** min(n_bits, 30))
     codes = separated_centres(n_codes, n_bits, random_state=rng)
     signs = codes.astype(np.float64)
     D = (n_bits - signs @ signs.T) / 2

@@ -19,12 +19,10 @@ _STEP = 64  # words compared with the candidates at a time
 def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
     """Return centres that all differ in at least so many bits, and say how many.
 
-    A greedy linear code: words are added to a basis as long as they and all sums with
-    it keep the distance, for the largest distance with which enough are found; few
-    classes and many bits have repetitions of a simplex code where it finds none. The
-    bound of Gilbert and Varshamov promises no more than random centres often have; a
-    linear code does better (100 classes at 16 bits: 5 or 6, where CSQ's random centres
-    have 2). The code is shifted by a random word, which keeps all distances.
+    A greedy linear code, shifted by a random word: words are added to a basis as long
+    as they and all sums with it keep the distance, for the largest distance with which
+    enough are found; few classes and many bits have repetitions of a simplex code where
+    it finds none (100 classes at 16 bits: 5 or 6, where CSQ's random centres have 2).
 
     Parameters
     ----------

@@ -52,11 +52,9 @@ class Targets:
         return Batch(rows, self._with(self._tensor.index_select(0, rows)))
 
     def subset(self, rows: NDArray[np.int64]) -> "Targets":
-        """Return those of some rows."""
         return self._with(self._tensor[torch.from_numpy(rows)])
 
     def to(self, device: torch.device) -> "Targets":
-        """Return them on a device."""
         return self._with(self._tensor.to(device))
 
     def numpy(self) -> NDArray[Any]:
@@ -194,20 +192,7 @@ class Loss(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        """Return the loss of a batch.
-
-        Parameters
-        ----------
-        scores : Tensor of shape (b, n_bits)
-            What the network gives, before any activation.
-        batch : Batch
-            The labels of the same items.
-
-        Returns
-        -------
-        Tensor
-            A scalar.
-        """
+        """Return the loss of a batch, from the network's scores (b, n_bits)."""
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         """Return the parameters of the loss itself for the optimiser."""
@@ -224,10 +209,7 @@ class Loss(nn.Module, ABC):
 
 
 def changed_options(part: nn.Module) -> dict[str, Any]:
-    """Return what a loss or a control was made with that is not the default.
-
-    By parameter name; what is stored under another name is left out.
-    """
+    """Return what a loss or a control was made with that is not the default."""
     options = {}
     for name, parameter in inspect.signature(type(part)).parameters.items():
         default = parameter.default

@@ -96,7 +96,6 @@ class CSQ(CentreLoss):
         return central + self.quantization * log_cosh.mean()
 
     def centres_of(self, batch: Batch) -> Tensor:
-        """Return the centre of each item, (b, n_bits)."""
         if batch.classes is not None:
             return self.centres[batch.classes]
         sums = batch.labels.to(self.centres.dtype) @ self.centres

@@ -132,13 +132,11 @@ class CodebookLoss(Loss):
         return [{"params": [self.C], "lr": self.learning_rate}]
 
     def classify(self, scores: Tensor) -> Tensor:
-        """Return the scores of classes (b, n_classes), without gradients."""
         weights: Tensor = tensor_signs(self.C.detach())
         return scores @ weights.T
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The codebook as it is learnt, before its signs are taken."""
         return self.C.detach().cpu().numpy().astype(np.float64)
 
 

@@ -34,9 +34,9 @@ class PairLoss(Loss):
     ----------
     memory : int or None, default=None
         Training items that a batch is compared with, by their scores when they were
-        last seen, as public code does; 0 compares the items of a batch with each other,
-        as the authors of HashNet do. Of many classes a batch has hardly any similar
-        pairs: None is 5,000 for more than 50 classes, and 0 for fewer.
+        last seen, as in public code; 0 compares the items of a batch with each other,
+        as the authors of HashNet do. None is 5,000 for more than 50 classes, of which a
+        batch has hardly any similar pairs, and 0 for fewer.
     """
 
     U: Tensor  # the scores of all training items, where some are remembered
@@ -156,12 +156,6 @@ class DBDH(PairLoss):
         Whether similar pairs weigh as much in sum as all others (HashNet's weights but
         for the overlap of labels). None weighs where fewer than a quarter are similar.
 
-    Notes
-    -----
-    Public code has ``alpha=0.5`` and no weights, clamps scores instead of signing them,
-    balances codes, and compares batches with all training items. Where similar pairs
-    are rare, as with the classes of CIFAR-10, codes then learn to be apart only.
-
     References
     ----------
     Zheng, Zhang and Lu, "Deep balanced discrete hashing for image retrieval",
@@ -222,9 +216,8 @@ class DCH(Loss):
 
     Notes
     -----
-    For ``s = 1`` the two logarithms add up to ``log(1 + d / g)``, which is safe at
-    ``d = 0``. The authors' code takes other distances (squared Euclidean) and no
-    quantization term; this is the paper.
+    The authors' code takes squared Euclidean distances and no quantization term; this
+    is the paper.
 
     References
     ----------
@@ -254,7 +247,7 @@ class DCH(Loss):
         g, n_bits = self.gamma, h.shape[1]
         unit = normalize(h, eps=SHORTEST)
         distances = hamming_of(unit @ unit.T, n_bits)
-        likely = torch.log1p(distances / g)
+        likely = torch.log1p(distances / g)  # both logarithms of s = 1
         unlikely = torch.log1p(g / distances.clamp(min=_NEAREST))
         weights = balancing_weights(similar, share)
         pairs = weights * torch.where(similar > 0, likely, unlikely)
@@ -286,11 +279,10 @@ class DSDH(PairLoss):
 
     Notes
     -----
-    The sum is divided by the number of pairs, so that learning rates mean the same for
-    every size. An item is compared with the scores of up to 5,000 others as they were
-    when they were last seen, so a pair moves one of its items at a time; the last term
-    is halved for that. Public code leaves the last term out, which leaves the network
-    untouched by the classifier.
+    The sum is divided by the number of pairs. An item is compared with the scores of
+    others as they were when they were last seen, so a pair moves one of its items at a
+    time; the last term is halved for that. Public code leaves it out, and with it the
+    classifier.
 
     References
     ----------
