@@ -23,7 +23,7 @@ PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
   --dist worksteal
 
 test: $(VENV)/dev.stamp native-test
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" -p no:schemathesis
 
 # What takes seconds each: browsers, killed processes, power failures, whole documents.
 test-slow: $(VENV)/dev.stamp
