@@ -22,8 +22,15 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto \
   --dist worksteal
 
-test: $(VENV)/dev.stamp native-test
-	$(PYTEST) -m "not slow" -p no:schemathesis
+# The native tests run beside the others; all that they print is shown if they fail.
+test: $(VENV)/dev.stamp
+	@mkdir -p build
+	@$(MAKE) --no-print-directory native-test >build/native-test.log 2>&1 & native=$$!; \
+	$(PYTEST) -m "not slow" -p no:schemathesis; python=$$?; \
+	wait $$native; native=$$?; \
+	if [ $$native = 0 ]; then tail -n 3 build/native-test.log; \
+	else cat build/native-test.log; fi; \
+	exit $$((python || native))
 
 # What takes seconds each: browsers, killed processes, power failures, whole documents.
 test-slow: $(VENV)/dev.stamp
