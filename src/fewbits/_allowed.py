@@ -45,13 +45,7 @@ def plain_array(values: ArrayLike, name: str) -> Array:
 
 
 def as_allowed(allowed: ArrayLike, n: int, unit: str = "ids") -> Array:
-    """Return a mask of `n` booleans, or a list of whole numbers.
-
-    Raises
-    ------
-    ArgumentError
-        When it is neither, or could be meant as the other.
-    """
+    """Return a mask of `n` booleans, or a list of whole numbers."""
     array = plain_array(allowed, "allowed")
     if array.dtype == np.bool_:
         index = getattr(allowed, "index", None)  # of pandas, or a method of a list

@@ -47,20 +47,8 @@ def read_tensors(
 ) -> tuple[dict[str, str], Tensors]:
     """Return the metadata and the tensors of a ``.safetensors`` file.
 
-    Parameters
-    ----------
-    path : str or Path
-    noun : str
-        What the file should hold, for errors.
-    expected : str
-        What its metadata must give as its format.
-
-    Raises
-    ------
-    ArtefactError
-        When the file holds something else, or its structure is damaged.
-    OSError
-        When there is no such file, or it may not be read.
+    `noun` says what it should hold, for errors, and `expected` its format. What is
+    something else, or damaged, raises ArtefactError.
     """
     with open(path, "rb"):  # the errors of the system, rather than those of safetensors
         pass

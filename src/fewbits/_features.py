@@ -15,31 +15,10 @@ _BLOCK_BYTES = 1 << 26
 
 
 def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
-    """Return `X` as a matrix of numbers, without reading its values.
+    """Return `X` as a matrix of real numbers, without reading its values.
 
-    Memory maps stay memory maps.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, n_features), data frame or column of vectors
-        Of real numbers.
-    n_features : int, default=None
-        The width it must have; None takes any.
-
-    Returns
-    -------
-    ndarray of shape (n, n_features)
-        `X` itself where it is an array.
-
-    Raises
-    ------
-    FeatureError
-        When `X` is not a matrix of real numbers, or not `n_features` wide.
-
-    Examples
-    --------
-    >>> as_features([[1, 2], [3, 4]], n_features=2).shape
-    (2, 2)
+    Memory maps stay memory maps. FeatureError says that it is none, or of another
+    width than `n_features`.
     """
     usual = type(X) is np.ndarray and X.dtype == np.float32
     array: NDArray[Any] = np.asarray(X) if usual else as_array(X)
@@ -58,13 +37,7 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
 
 
 class SparseRows:
-    """The rows of a sparse matrix of SciPy, which are dense where they are read.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or array of SciPy, of shape (n, n_features)
-        Of real numbers, in any format.
-    """
+    """The rows of a sparse matrix of SciPy, which are dense where they are read."""
 
     ndim = 2
 
@@ -94,13 +67,7 @@ class SparseRows:
 
 
 def as_rows(X: Any, n_features: int, names: Sequence[str] | None = None) -> Any:
-    """Return an array or `SparseRows`, as encoders take them; columns by their names.
-
-    Raises
-    ------
-    FeatureError
-        As `as_features` does, and when a data frame has other columns than `names`.
-    """
+    """Return an array or `SparseRows`, as encoders take them; columns by `names`."""
     usual = type(X) is np.ndarray and X.dtype == np.float32 and X.ndim == 2
     if usual and X.shape[1] == n_features:
         return X
@@ -122,13 +89,7 @@ def as_rows(X: Any, n_features: int, names: Sequence[str] | None = None) -> Any:
 def in_order(
     X: NDArray[Any], columns: Sequence[str], names: Sequence[str], source: str
 ) -> NDArray[Any]:
-    """Return named columns of numbers in the order in which they were learnt from.
-
-    Raises
-    ------
-    FeatureError
-        When they are not the same columns.
-    """
+    """Return named columns of numbers in the order in which they were learnt from."""
     if (columns := list(columns)) == list(names):
         return X
     missing = [name for name in names if name not in set(columns)]
@@ -168,21 +129,8 @@ def feature_blocks(
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Walk over `X` in finite, C-ordered float32 blocks of some tens of MB.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Of any real dtype; a memory map is read block by block.
-
-    Yields
-    ------
-    span : slice
-        Of the rows.
-    block : ndarray of shape (n_rows, n_features), dtype float32
-
-    Raises
-    ------
-    FeatureError
-        When a value is NaN, infinite, or too large for float32; names the row.
+    With each comes the slice of its rows. FeatureError names the row of a value that is
+    not finite in float32.
 
     Examples
     --------

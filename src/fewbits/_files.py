@@ -19,12 +19,8 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     The file's content is on the disk before the name changes, and the change of name
     is on the disk before this returns. When the block raises, `path` is untouched and
     the temporary file is gone. A symbolic link stays one: what it points to is
-    replaced. Devices and pipes are written to, since they cannot be replaced.
-
-    Raises
-    ------
-    OSError
-        When `path` cannot be written; it names `path`, not the temporary file.
+    replaced. Devices and pipes are written to, since they cannot be replaced. Errors
+    name `path`, not the temporary file.
     """
     path = Path(path)
     is_device = path.exists() and not (path.is_file() or path.is_dir())

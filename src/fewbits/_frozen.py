@@ -19,23 +19,10 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def frozen_array(array: AnyArray) -> AnyArray:
-    """Return a read-only array with these values.
+    """Return a read-only array with these values, none of which is an object of Python.
 
-    Parameters
-    ----------
-    array : ndarray
-        Of any dtype but Python objects.
-
-    Returns
-    -------
-    ndarray
-        `array` itself where `is_frozen` says so already, as for a memory map opened for
-        reading; else a copy in C order, of which only views are handed out.
-
-    Raises
-    ------
-    TypeError
-        When the array holds Python objects, which may change themselves.
+    The array itself where `is_frozen` says so already, as for a memory map opened for
+    reading; else a copy in C order, of which only views are handed out.
 
     Examples
     --------
@@ -45,9 +32,6 @@ def frozen_array(array: AnyArray) -> AnyArray:
     >>> mine[0] = 7
     >>> kept
     array([0, 1, 2])
-    >>> kept.flags.writeable = True
-    Traceback (most recent call last):
-    ValueError: cannot set WRITEABLE flag to True of this array
     """
     if is_frozen(array):
         return array
@@ -58,14 +42,7 @@ def frozen_array(array: AnyArray) -> AnyArray:
 
 
 def is_frozen(array: NDArray[Any]) -> bool:
-    """Return whether the values of an array cannot change any more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_frozen(np.zeros(3)), is_frozen(np.frombuffer(b"abc", np.uint8))
-    (False, True)
-    """
+    """Return whether the values of an array cannot change any more."""
     if array.flags.writeable or array.dtype.hasobject:
         return False
     owner: Any = array
@@ -86,14 +63,6 @@ def read_only(array: AnyArray) -> AnyArray:
     """Return a view of an array of numbers, whose flag cannot be set back.
 
     The array itself stays as it is: its owner may still write to it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> view = read_only(np.arange(3))
-    >>> view.flags.writeable = True
-    Traceback (most recent call last):
-    ValueError: cannot set WRITEABLE flag to True of this array
     """
     if is_frozen(array):
         return array.view()
@@ -142,19 +111,7 @@ def _frozen(value: Any) -> Any:
 class ReadOnlyDict(dict[str, Any]):
     """A dict of what JSON knows, which cannot be changed, nor anything in it.
 
-    Lists become tuples, and NumPy's numbers and arrays Python's.
-
-    Parameters
-    ----------
-    *given
-        What ``dict`` takes.
-    name : str, default="metadata"
-        What errors call it.
-
-    Raises
-    ------
-    ArgumentError
-        When something in it is of another type, or a name is not text.
+    Lists become tuples, and NumPy's numbers and arrays Python's. Errors call it `name`.
 
     Examples
     --------

@@ -5,12 +5,12 @@ share their rows take two matrix products an iteration, all of them together: on
 codes of 1,280 bits and 100 classes 40 times faster, with the same predictions.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._spans import spans
 from fewbits._typing import FeatureArray
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
@@ -32,32 +32,13 @@ def hyperplanes(
     """Minimise ``1/2 |w|^2 + sum_i c_i max(0, 1 -+ w'x_i)^2`` for each column.
 
     That is LIBLINEAR's L2-regularised, L2-loss SVM, with a regularised constant as last
-    weight, minimised by L-BFGS in float32. All planes stop together, when the sum of
-    their objectives settles: one whose objective is small beside the others' is found
-    less exactly than alone.
+    weight, minimised by L-BFGS in float32 until an iteration lowers the sum of all
+    objectives by no more than a share `tol`: a plane whose objective is small beside
+    the others' is found less exactly than alone.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        That float32 can hold; 4 more bytes are needed for each entry.
-    positive : ndarray of bool of shape (n, n_planes)
-        On which side of each plane the rows belong.
-    costs : array-like, broadcast to (2, n_planes)
-        Costs of the negative rows and of the positive ones, at most 1e30.
-    start : ndarray of shape (n_features + 1, n_planes), default=None
-        Where to start; at zero if not given.
-    tol : float, default=1e-7
-        Stop when an iteration lowers the objective by no more than this share of it;
-        float32 resolves no less.
-
-    Returns
-    -------
-    ndarray of shape (n_features + 1, n_planes), dtype float64
-
-    Warns
-    -----
-    UserWarning
-        When the iterations end before the objective settles.
+    `positive` (n, n_planes) says on which side of each plane the rows belong. `costs`
+    are those of negative rows and of positive ones, broadcast to (2, n_planes), at most
+    1e30. The planes, and those to `start` from, are (n_features + 1, n_planes).
     """
     costs = np.broadcast_to(np.asarray(costs, np.float64), (2, positive.shape[1]))
     if not costs.max(initial=0) <= _LARGEST_COST:
@@ -69,7 +50,7 @@ def hyperplanes(
     planes = np.zeros((len(scales), positive.shape[1]))
     if start is not None:
         planes = start * scales
-    for group in _groups(*positive.shape):
+    for group in spans(positive.shape[1], _ENTRIES // max(1, len(positive))):
         planes[:, group] = _solve(
             *(rows, scales, positive[:, group], costs[:, group].astype(np.float32)),
             *(planes[:, group], tol),
@@ -93,12 +74,6 @@ def _scaled(X: FeatureArray) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     scales = np.full((X.shape[1] + 1, 1), scale)
     scales[-1] = 1
     return rows, scales
-
-
-def _groups(n_rows: int, n_planes: int) -> Iterator[slice]:
-    step = max(1, _ENTRIES // max(1, n_rows))
-    for first in range(0, n_planes, step):
-        yield slice(first, first + step)
 
 
 def _solve(

@@ -26,19 +26,11 @@ _UNREADABLE = (OSError, ValueError, TypeError, SyntaxError, AttributeError, EOFE
 
 
 def open_rgb(item: Any) -> Any:
-    """Return an image as a PIL image of mode RGB.
+    """Return an image as a PIL image of mode RGB, turned as its EXIF orientation says.
 
-    Of a path, a PIL image, an array (h, w) or (h, w, 1, 3 or 4), or an `ImageItem`. It
-    is turned as its EXIF orientation says. Grey, palette and CMYK images become RGB,
-    animated ones their first frame; what is transparent is shown on white. Numbers of
-    more than 8 bits are scaled as `to_bytes` says; a file says itself how many bits its
-    grey has.
-
-    Raises
-    ------
-    FeatureError
-        When the image cannot be opened, or it is not certain what its numbers mean,
-        naming it.
+    Of a path, a PIL image, an array (h, w) or (h, w, 1, 3 or 4), or an `ImageItem`. Of
+    animated images it is the first frame; what is transparent is shown on white. What
+    cannot be opened, or has numbers of no certain meaning, is named by a FeatureError.
     """
     try:
         from PIL import Image

@@ -12,12 +12,7 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return what a package needs as its ``__getattr__`` and ``__dir__`` (PEP 562).
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    modules : mapping of str to str
-        The module of each name that is imported only when needed.
+    `modules` has the module of each name that is imported only when needed.
     """
 
     def get(name: str) -> Any:

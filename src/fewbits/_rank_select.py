@@ -13,11 +13,7 @@ class RankSelect(Immutable):
     """Turns positions, which count deleted ones, into ranks, which do not, and back.
 
     Takes time for what is asked, not for what there is, and memory for what is deleted.
-
-    Parameters
-    ----------
-    live : ndarray of bool or None
-        The positions that are not deleted; None where none is.
+    `live` are the positions that are not deleted; None where none is.
 
     Examples
     --------

@@ -12,20 +12,15 @@ _COLLECTED: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 
 
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn at the nearest caller that is neither this package nor a library it uses.
-
-    Parameters
-    ----------
-    message : str or Warning
-    category : type, default=UserWarning
-        When the message is a string.
-    """
+    """Warn at the nearest caller that is neither this package nor a library it uses."""
     messages = _COLLECTED.get()
     if messages is not None:
         messages.append(str(message))
         return
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _package_of(frame.f_globals) in _BETWEEN:
+    while frame.f_back is not None:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _BETWEEN:
+            break
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
@@ -39,7 +34,3 @@ def collected_warnings() -> Iterator[list[str]]:
         yield messages
     finally:
         _COLLECTED.reset(token)
-
-
-def _package_of(names: dict[str, object]) -> str:
-    return str(names.get("__name__", "")).partition(".")[0]

@@ -88,6 +88,23 @@ def test_times_that_are_texts_are_noted():
     assert kinds[2:] == ["date32[day]", "timestamp[us, tz=UTC]", "timestamp[us]"]
 
 
+def test_dates_of_another_form_are_noted():
+    columns = {
+        "us": ["03/14/2025", "12/1/2024"],
+        "de": ["14.3.2025", "1.12.2024"],
+        "named": ["14 Mar 2025", "1 December 2024"],
+        "version": ["1.2.3", "1.2.2024"],
+        "some": ["03/14/2025", "soon"],
+    }
+    rows = [",".join(row) for row in zip(*columns.values(), strict=True)]
+    names = ",".join(columns)
+    Path("d.csv").write_text(f"text,{names}\nred shoe,{rows[0]}\nhat,{rows[1]}\n")
+    out = " ".join(run("build", "d", "d.csv", "--column", "text", "-b", 2).split())
+    assert "us holds dates such as 03/14/2025 as texts; --types us=date32" in out
+    noted = [name for name in columns if f"{name} holds dates" in out]
+    assert noted == ["us", "de", "named"]
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -11,6 +11,8 @@ from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
 from tests.cli._calling import fail, run
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 X = np.random.default_rng(0).normal(size=(6, 2)).round(3)
 
 

@@ -492,6 +492,9 @@ def test_mistakes_of_updates_lose_nothing(home):
             lambda: col.update(None, ids=["item-1"], columns={"year": []}),
             "1 ids, but 0",
         ),
+        (lambda: col.update(None, ids=["item-1"], columns={"year": 1}), "list.*got 1"),
+        (lambda: col.update(None, ids=["item-1"], columns={"year": "x"}), "got 'x'"),
+        (lambda: col.add(x for x in X), "not a generator"),
         (lambda: col.update(None, ids=[3], columns={"year": [1]}), "are texts, got 3"),
         (lambda: col.update(None, ids=["item-1"], columns={"sku": ["x"]}), "ids stay"),
         (

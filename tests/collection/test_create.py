@@ -295,6 +295,23 @@ def test_what_a_schema_needs():
 # Learning, or an encoder in its place.
 
 
+@pytest.mark.parametrize("bits", ["64", 8.0, None])
+def test_bits_are_a_whole_number_by_this_name(bits):
+    for call in (
+        lambda: Collection.create(None, X, bits=bits or "8"),
+        lambda: Collection.create(None, X, bits=bits or True, encoder=made(X)),
+        lambda: made(X).prefix(bits),
+    ):
+        with pytest.raises(ArgumentError, match=r"^bits must be a whole number"):
+            call()
+
+
+@pytest.mark.parametrize("values", [5, "abc", np.array(5)])
+def test_one_value_is_no_column(values):
+    with pytest.raises(ArgumentError, match=r"'year' must be a list|entries in 'year'"):
+        Collection.create(None, X, columns={"year": values}, bits=8)
+
+
 def test_what_learns_is_chosen():
     assert made(X, encoder=None).facts.method == "itq"
     assert made(X, encoder=None, bits=3).encoder.n_bits == 3

@@ -11,6 +11,8 @@ from fewbits import Collection
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 N, WIDTH = 12, 8
 X = np.random.default_rng(0).normal(size=(N, WIDTH)).astype(np.float32)
 ENCODER = LinearEncoder(np.eye(WIDTH), np.zeros(WIDTH))

@@ -12,6 +12,8 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError
 from tests.collection.test_columns import COLUMNS
 
+pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
+
 N = 48
 X = np.random.default_rng(0).normal(size=(N, 8)).astype(np.float32)
 IDS = [f"item {i}" for i in range(N)]

@@ -31,15 +31,8 @@ class Case:
         self.queries = rng.integers(0, 4, (3, width), dtype=np.uint8) << 3
 
     def built(self, kind, cuts):
-        """Return an index in one chunk, added to; with what is soon removed."""
-        gone = np.zeros((2, self.codes.shape[1]), np.uint8)
-        bounds = [0, *sorted(min(cut, len(self.ids)) for cut in cuts), len(self.ids)]
-        index = kind(self.codes[: bounds[1]], self.ids[: bounds[1]])
-        for start, stop in pairwise(bounds[1:]):
-            index.add(self.codes[start:stop], self.ids[start:stop])
-            index.add(gone, [1000 + start, 2000 + start])
-            index.remove([1000 + start, 2000 + start])
-        return index
+        """Return an index in one chunk."""
+        return kind(self.codes, self.ids)
 
     def in_chunks(self, kind, cuts):
         """Return an index over runs of the codes, some of which cannot be found.
@@ -56,10 +49,6 @@ class Case:
         ]
         self.codes, self.ids = self.codes[live], self.ids[live]
         return of_chunks(kind, parts)
-
-    def without(self, index, gone):
-        index.remove(self.rng.permutation(self.ids[gone]))
-        self.codes, self.ids = self.codes[~gone], self.ids[~gone]
 
     def expected(self, query, mask):
         bits = np.unpackbits(self.codes ^ query, axis=1).sum(axis=1)
@@ -105,7 +94,6 @@ def check(index, case, k, radius, mask, allowed):
 @given(case=cases, cuts=cuts, k=st.integers(1, 50), radius=st.integers(0, 150))
 def test_answers_are_those_of_brute_force(kind, made, case, cuts, k, radius):
     index = getattr(case, made)(kind, cuts)
-    case.without(index, case.rng.random(len(case.ids)) < 0.3)
     np.testing.assert_array_equal(index.codes, case.codes)
     np.testing.assert_array_equal(index.ids, case.ids)
     assert len(index) == len(case.ids)
@@ -122,7 +110,6 @@ def test_answers_are_those_of_brute_force(kind, made, case, cuts, k, radius):
 @given(case=cases, cuts=cuts, k=st.integers(1, 20), steps=st.integers(0, 2))
 def test_reranking_is_that_of_one_chunk(kind, made, case, cuts, k, steps):
     index = getattr(case, made)(kind, cuts)
-    case.without(index, case.rng.random(len(case.ids)) < 0.3)
     plain = FlatIndex(case.codes, case.ids)
     n_bits = 8 * case.codes.shape[1]
     given = {"shortlist": 7}
@@ -141,14 +128,12 @@ def test_reranking_is_that_of_one_chunk(kind, made, case, cuts, k, steps):
 @pytest.mark.parametrize("how", COPIES)
 def test_copies(kind, how):
     case = Case(0, 30, 8, rising=True)
-    index = case.built(kind, [3, 9, 20])
-    index.remove(case.ids[4:6])
-    before = index.ids.tolist(), index.search(case.queries, 9).ids.tolist()
-    other = how(index)
-    assert type(other) is type(index)
-    other.add(case.codes[:1]).remove(case.ids[:3])
-    assert len(other) == 26
-    assert (index.ids.tolist(), index.search(case.queries, 9).ids.tolist()) == before
+    for index in (case.built(kind, []), case.in_chunks(kind, [3, 9, 20])):
+        other = how(index)
+        assert type(other) is type(index)
+        assert other.ids.tolist() == index.ids.tolist()
+        found = other.search(case.queries, 9)
+        assert found.ids.tolist() == index.search(case.queries, 9).ids.tolist()
 
 
 @every_index
@@ -162,36 +147,32 @@ def test_memory_maps_stay_where_they_are(kind, tmp_path):
 
 
 @every_index
-def test_no_codes_no_queries_and_no_ids_left(kind):
+def test_no_codes_no_queries_and_no_ids(kind):
     codes = np.zeros((3, 8), np.uint8)
     index = kind(codes[:0])
     assert index.search(codes[:1], 2).ids.tolist() == [[-1, -1]]
     assert index.range_search(codes[:1], 3).offsets.tolist() == [0, 0]
-    index.add(codes)
+    index = kind(codes)
     assert index.search(codes[:0], 2).ids.shape == (0, 2)
     assert index.range_search(codes[:0], 2).offsets.tolist() == [0]
     assert index.search(codes[:1], 1, allowed=[]).ids.tolist() == [[-1]]
-    index.remove([2]).add(codes[:1]).remove([0, 1, 2])
+    index = of_chunks(kind, [(codes, np.arange(3), np.zeros(3, np.bool_))])
     assert (len(index), index.ids.tolist(), index.codes.shape) == (0, [], (0, 8))
-    assert index.add(codes[:2]).ids.tolist() == [0, 1]
+    assert index.search(codes[:1], 2).ids.tolist() == [[-1, -1]]
 
 
 @every_index
 def test_mistakes_have_one_clear_line(kind):
     codes = np.zeros((3, 8), np.uint8)
-    index = kind(codes, [4, 2, 8]).remove([2])
+    index = kind(codes[:2], [4, 8])
     with pytest.raises(CodeError, match="queries have 7 bytes per code, the index has"):
         index.search(codes[:, 1:], 1)
     with pytest.raises(ArgumentError, match="k must be at least 1"):
         index.search(codes, 0)
     with pytest.raises(ArgumentError, match="radius must be at least 0"):
         index.range_search(codes, -1)
-    for call in (index.remove, lambda ids: index.search(codes, 1, allowed=ids)):
-        with pytest.raises(ArgumentError, match="must be ids of the index, 1 are not"):
-            call([2, 4])
-    with pytest.raises(ArgumentError, match="ids must be new, the index holds 8"):
-        index.add(codes[:1], [8])
-    assert index.add(codes[:1], [2]).ids.tolist() == [4, 8, 2]
+    with pytest.raises(ArgumentError, match="must be ids of the index, 1 are not"):
+        index.search(codes, 1, allowed=[2, 4])
 
 
 def joined(pairs):
@@ -208,7 +189,6 @@ def joined(pairs):
 @given(case=cases, cuts=cuts, radius=st.integers(0, 20), ordered=st.booleans())
 def test_pairs_are_those_of_brute_force(kind, made, case, cuts, radius, ordered):
     index = getattr(case, made)(kind, cuts)
-    case.without(index, case.rng.random(len(case.ids)) < 0.3)
     mask = case.rng.random(len(case.ids)) < 0.7
     everything = np.ones(len(case.ids), np.bool_)
     for allowed, chosen in ((None, everything), (mask, mask)):
@@ -250,27 +230,3 @@ def test_a_radius_of_pairs_is_checked_at_once():
     index = FlatIndex(np.zeros((3, 8), np.uint8))
     with pytest.raises(ArgumentError, match="radius must be at least 0"):
         index.pairs_within(-1)
-
-
-def test_additions_to_many_codes():
-    """Beyond 65,536 codes, what is added later lies apart, and is joined at times."""
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 256, (70_000, 2), dtype=np.uint8)
-    index, plain = FlatIndex(codes[:66_000]), FlatIndex(codes)
-    for start in range(66_000, 70_000, 50):
-        index.add(codes[start : start + 50])
-    for gone in (np.arange(0, 70_000, 3), [69_998], np.arange(40_001, 69_000, 3)):
-        index.remove(gone)
-        plain.remove(gone)
-        for one, other in zip(
-            index.search(codes[:9], 70), plain.search(codes[:9], 70), strict=True
-        ):
-            np.testing.assert_array_equal(one, other)
-    back = [69_998, 3]
-    index.add(codes[back], back)
-    plain.add(codes[back], back)
-    np.testing.assert_array_equal(index.ids, plain.ids)
-    np.testing.assert_array_equal(index.codes, plain.codes)
-    found = index.range_search(codes[:9], 1), plain.range_search(codes[:9], 1)
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)

@@ -1,7 +1,5 @@
 """The flat index equals sorting all distances by (distance, id)."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -85,39 +83,14 @@ def test_within(collection, radius):
         assert answer == [pair for pair in everything if pair[0] <= radius]
 
 
-@given(collection=collections(), cuts=st.lists(st.integers(0, 25), max_size=4))
-def test_adding_in_parts_is_adding_at_once(collection, cuts):
-    codes, ids, queries, rng = collection
-    bounds = sorted({min(cut, len(ids)) for cut in cuts} | {0, len(ids)})
-    index = FlatIndex(codes[:0])
-    for start, stop in pairwise(bounds):
-        index.add(codes[start:stop], ids[start:stop])
-        check_search(index, codes[:stop], ids[:stop], queries, 4)
-    assert len(index) == len(codes)
-    np.testing.assert_array_equal(index.codes, codes)
-    np.testing.assert_array_equal(index.ids, ids)
-    gone = rng.random(len(ids)) < 0.4
-    index.remove(rng.permutation(ids[gone]))
-    np.testing.assert_array_equal(index.ids, ids[~gone])
-    check_search(index, codes[~gone], ids[~gone], queries, 4)
-
-
-def test_default_ids_count_on():
-    code = np.zeros((2, 1), np.uint8)
-    index = FlatIndex(code).add(code)
-    assert index.ids.tolist() == [0, 1, 2, 3]
-    assert index.add(code, ids=[90, 40]).add(code).ids.tolist()[-4:] == [90, 40, 91, 92]
-    assert FlatIndex(code[:0]).add(code[:0]).ids.tolist() == []
+def test_default_ids_are_numbers():
+    assert FlatIndex(np.zeros((3, 1), np.uint8)).ids.tolist() == [0, 1, 2]
 
 
 def test_what_is_given_is_not_copied_and_never_written():
     codes = np.frombuffer(bytes(8), np.uint8).reshape(4, 2)  # which cannot change
     index = FlatIndex(codes)
     assert np.shares_memory(index.codes, codes)
-    index.add(codes[:0])
-    index.add(np.ones((1, 2), np.uint8))
-    assert not codes.any()
-    assert len(codes) == 4
     for array in (index.codes, index.ids):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -162,22 +135,6 @@ CODES = np.zeros((3, 2), np.uint8)
 def test_bad_ids_have_one_clear_line(ids, message):
     with pytest.raises(ArgumentError, match=message):
         FlatIndex(CODES, ids)
-
-
-def test_a_refused_change_leaves_the_index_as_it_was():
-    index = FlatIndex(CODES, [4, 2, 8])
-    with pytest.raises(ArgumentError, match="ids must be new, the index holds 2"):
-        index.add(CODES[:2], [9, 2])
-    with pytest.raises(ArgumentError, match="unique, got 9 twice"):
-        index.add(CODES[:2], [9, 9])
-    with pytest.raises(CodeError, match="codes have 1 bytes per code, the index has 2"):
-        index.add(CODES[:, :1])
-    with pytest.raises(ArgumentError, match=r"ids to remove must be .* 1 are not: 5"):
-        index.remove([4, 5])
-    with pytest.raises(ArgumentError, match="no ids are left"):
-        FlatIndex(CODES[:1], [2**63 - 1]).add(CODES)
-    assert index.ids.tolist() == [4, 2, 8]
-    assert index.search(CODES[:1], 3).ids.tolist() == [[2, 4, 8]]
 
 
 @pytest.mark.parametrize(

@@ -198,14 +198,3 @@ def test_tables_that_spare_nothing_are_not_read():
     index = MultiIndexHashing.from_chunks(reads.chunks)
     index.search(np.repeat(codes[:70], 50, axis=0), 10)
     assert reads.n == 0
-
-
-@needs_compiled
-def test_what_is_added_or_removed_leaves_the_tables_of_what_was_there():
-    reads = Reads(NEAR)
-    index = MultiIndexHashing.from_chunks(reads.chunks, use_scan=False)
-    index.range_search(NEAR[:1], 1)
-    index.add(NEAR[:900]).remove([5, 7])
-    found = index.range_search(NEAR[:1], 1)
-    assert set(found.ids.tolist()) >= {0, 70_000}
-    assert reads.n == 1

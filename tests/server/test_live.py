@@ -184,3 +184,17 @@ def test_reads_do_not_wait_for_writes(tmp_path):
         assert locked.json()["error"]["code"] == "locked"
         done = web.post(f"{url}/v1/delete", json={"ids": [1]})
         assert done.json()["n_items"] == 199
+
+
+@pytest.mark.parametrize("id", [5, 999])
+def test_a_version_goes_with_its_last_search(client_of, tmp_path, id):
+    client = client_of(small_collection(path=tmp_path / "c"), writable=True)
+    gc.disable()
+    try:
+        first = client.get("/v1/versions").json()["version"]
+        client.post("/v1/search", json={"ids": [id]})
+        for row in (1, 2, 3):
+            client.post("/v1/delete", json={"ids": [row]})
+        assert first not in client.get("/v1/versions").json()["versions"]
+    finally:
+        gc.enable()

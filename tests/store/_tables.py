@@ -47,6 +47,11 @@ def after(state, table):
     return state
 
 
+def live_positions(part):
+    live = np.ones(part.n_rows, bool) if part.live is None else part.live
+    return np.flatnonzero(live).tolist()
+
+
 def content(snapshot):
     """Return what a snapshot holds: its rows by id, in the order of their numbers."""
     found, last = {}, -1
@@ -55,7 +60,7 @@ def content(snapshot):
         ids, sequence = part.ids.to_pylist(), part.row_numbers.tolist()
         codes, vectors = part.codes, part.vectors
         part.check_vectors()
-        for place in part.live_positions().tolist():
+        for place in live_positions(part):
             assert sequence[place] > last
             last = sequence[place]
             row = {"_code": codes[place].tobytes(), **records[place]}

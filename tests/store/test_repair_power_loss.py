@@ -6,7 +6,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store import Store
 from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._sizes import NIGHTLY, small_segments
-from tests.store._tables import VECTORS, changed, content, rows
+from tests.store._tables import VECTORS, changed, content, live_positions, rows
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +105,7 @@ def readable(store):
     for part in store.snapshot().segments:
         try:
             rows = zip(part.whole().to_pylist(), part.ids.to_pylist(), strict=True)
-            alive = {*part.live_positions().tolist()}
+            alive = {*live_positions(part)}
             found.append([row for i, row in enumerate(rows) if i in alive])
         except ArtefactError:
             found.append(None)

@@ -5,7 +5,15 @@ import pytest
 
 from fewbits.errors import ArgumentError, ArtefactError, LockedError
 from fewbits.store import Store
-from tests.store._tables import SCHEMA, TEXT_IDS, VECTORS, content, expected, rows
+from tests.store._tables import (
+    SCHEMA,
+    TEXT_IDS,
+    VECTORS,
+    content,
+    expected,
+    live_positions,
+    rows,
+)
 
 SCHEMAS = [
     pytest.param(SCHEMA, id="numbers"),
@@ -83,7 +91,7 @@ def test_automatic_ids_are_not_used_again(tmp_path):
         assert writer.append(plain).to_pylist() == [41, 42]
         writer.commit()
     parts = store.snapshot().segments
-    assert [n for p in parts for n in p.row_numbers[p.live_positions()]] == [0, 3, 4]
+    assert [n for p in parts for n in p.row_numbers[live_positions(p)]] == [0, 3, 4]
 
 
 def test_find_gives_places(tmp_path):

@@ -32,12 +32,8 @@ def as_array(items: Any, name: str = "features") -> NDArray[Any]:
 
     The one door of features given in Python: an array, a tensor, a data frame of
     numbers or a column of vectors. `name` is what the numbers are, for messages.
-
-    Raises
-    ------
-    FeatureError
-        When something is not a real number, a value is missing or masked, rows differ
-        in length, or columns share a name.
+    FeatureError says what is no real number, missing or masked, of another length, or a
+    column that is there twice.
 
     Examples
     --------

@@ -12,13 +12,9 @@ from fewbits.classify._calibration import label_threshold as label_threshold
 from fewbits.classify._calibration import load_calibration as load_calibration
 from fewbits.classify._codebook import Codebook, load_codebook
 from fewbits.classify._decoded import Decoded
-from fewbits.classify._linear import (
-    LinearClasses,
-    LinearModel,
-    learn_class,
-    learn_classes,
-)
+from fewbits.classify._linear import LinearModel, learn_class
 from fewbits.classify._linear import best_scores as best_scores
+from fewbits.classify._linear import learn_classes as learn_classes
 from fewbits.classify._votes import (
     Votes,
     nearest_vote,
@@ -31,13 +27,11 @@ __all__ = [
     "Calibration",
     "Codebook",
     "Decoded",
-    "LinearClasses",
     "LinearModel",
     "TopClasses",
     "Votes",
     "calibrate",
     "learn_class",
-    "learn_classes",
     "load_codebook",
     "nearest_vote",
     "top_classes",

@@ -48,15 +48,7 @@ class Calibration:
     def log_odds(self, scores: ArrayLike) -> FloatArray:
         """Return ``log(p(bit = 1) / p(bit = 0))`` for each score.
 
-        Decoders take log-odds as they take scores.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, n_bits)
-
-        Returns
-        -------
-        ndarray of shape (n, n_bits), dtype float64
+        Decoders take log-odds, float64 (n, n_bits), as they take scores.
         """
         log_odds: FloatArray = self.scale * np.asarray(scores, np.float64) + self.shifts
         return log_odds

@@ -36,15 +36,8 @@ class Codebook(Immutable):
         Length of the codes.
     names : array-like of shape (n_classes,), default=None
         Unique labels of one kind: integers, numbers, booleans or strings. None numbers
-        the classes.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-        Read-only, as are `names`.
-    n_bits : int
-    names : ndarray of shape (n_classes,)
-        int64, float64, bool or str.
+        the classes. All three stay as attributes, arrays read-only; names are int64,
+        float64, bool or str.
 
     Raises
     ------
@@ -228,16 +221,6 @@ class Codebook(Immutable):
         ------
         OSError
             When the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from fewbits.classify import load_codebook
-        >>> book = Codebook(np.array([[0], [224]], np.uint8), 4, ["cat", "dog"])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     book.save(f"{folder}/classes.safetensors")
-        ...     load_codebook(f"{folder}/classes.safetensors").names
-        array(['cat', 'dog'], dtype='<U3')
         """
         with atomic_write(path) as file:
             file.write(self.to_bytes())

@@ -44,13 +44,7 @@ class Decoded:
         return len(self.rows)
 
     def only(self, accepted: NDArray[np.bool_]) -> "Decoded":
-        """Return the same, with no class for items that are not `accepted`.
-
-        Parameters
-        ----------
-        accepted : ndarray of bool of shape (n,)
-            As `AcceptanceRegion.accepts` gives it.
-        """
+        """Return the same, with no class for items that are not accepted, bool (n,)."""
         return replace(
             self,
             distances=np.where(accepted, self.distances, -1).astype(np.int32),

@@ -186,13 +186,8 @@ def best_scores(
 class LinearClasses:
     """A linear model for each class; the highest score wins.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_classes, n_bits), dtype float32
-        What a bit adds to the score of a class where it is set.
-    biases : ndarray of shape (n_classes,), dtype float32
-        The scores of a code of zeros.
-    names : ndarray of shape (n_classes,)
+    `weights` (n_classes, n_bits) are what a bit adds to the score of a class where it
+    is set, `biases` the scores of a code of zeros.
     """
 
     weights: NDArray[np.float32]
@@ -202,21 +197,7 @@ class LinearClasses:
     __repr__ = one_line
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
-        """Score every code for every class, above 0 where it is rather of the class.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n, n_bytes), dtype uint8
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes), dtype float32
-
-        Raises
-        ------
-        ArgumentError
-            When the codes are not as wide as the models.
-        """
+        """Score every code for every class, above 0 where it is rather of the class."""
         return _bit_sums(self.weights, codes).T + self.biases
 
 
@@ -229,33 +210,9 @@ def learn_classes(
 ) -> LinearClasses:
     """Learn to distinguish classes by their items' bits, see `learn_class`.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    n_bits : int
-        Length of the codes.
-    labels : array-like of shape (n,) or (n, n_classes)
-        The class of each item; or 1 for each of its labels and 0 for others, which are
-        then numbered.
-    most : int, default=20,000
-        Items to learn from: of more, as many are drawn from each class.
-
-    Returns
-    -------
-    LinearClasses
-
-    Raises
-    ------
-    ArgumentError
-        When there is not one label for each code, or a class without items or with all.
-
-    Examples
-    --------
-    >>> codes = np.array([[0b1000], [0b1001], [0b0110], [0b0111]], np.uint8) << 4
-    >>> model = learn_classes(codes, 4, ["cat", "cat", "dog", "dog"])
-    >>> scores = model.scores(np.array([[0b1010_0000], [0b0100_0000]], np.uint8))
-    >>> model.names[scores.argmax(axis=1)]
-    array(['cat', 'dog'], dtype='<U3')
+    `labels` are the class of each item; or 1 for each of its labels and 0 for others,
+    which are then numbered. Of more items than `most`, as many are drawn from each
+    class.
     """
     codes = as_codes(codes, n_bits=n_bits)
     check_count(most, "most")

@@ -75,10 +75,6 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     ArgumentError
         When a query has no neighbour with a label, or there are fewer labels than rows.
 
-    See Also
-    --------
-    nearest_vote : Finds the neighbours, with all that are equally near.
-
     Examples
     --------
     >>> import numpy as np

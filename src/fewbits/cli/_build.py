@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
     from fewbits.collection import Collection
 
 _TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_YEAR = r"(?:1[89]|20)\d\d"
+#: Dates as in 03/14/2025, 14.3.2025, 2025/3/14, 14 Mar 2025 and Mar 14, 2025.
+_NOT_ISO = (
+    rf"{_DAY}([./-]){_DAY}\1{_YEAR}|{_YEAR}([./]){_DAY}\2{_DAY}"
+    rf"|{_DAY}[ -]{_MONTH}[ -]{_YEAR}|{_MONTH} {_DAY},? {_YEAR}"
+)
 #: Types of columns that files hold as texts in ISO 8601.
 _MOMENTS = {
     "date32": ("dates", r"\d{4}-\d\d-\d\d"),
@@ -196,9 +205,8 @@ def build(
     typer.echo(f"{collection}: {len(source):,} items of {built.encoder.n_bits} bits")
     if learning.options():
         learning.tell(built)
-    for name, kind in _moments_as_texts(built).items():
-        option, what = shlex.join(["--types", f"{name}={kind}"]), _MOMENTS[kind][0]
-        say(f"note: {name} holds {what} as texts; {option} reads them as {what}")
+    for note in _notes_on_times(built):
+        say(f"note: {note}")
     if source.likely_id:
         option = shlex.join(["--id", source.likely_id])
         say(f"note: ids are row numbers; {option} takes yours")
@@ -234,19 +242,28 @@ def _print_added(
     )
 
 
-def _moments_as_texts(built: "Collection") -> dict[str, str]:
-    """Return the columns whose first texts are all days, or times, and their types."""
+def _notes_on_times(built: "Collection") -> Iterator[str]:
+    """Yield what to do about columns whose first texts are all days, or times."""
     from fewbits._arrow import is_text
 
     texts = [field.name for field in built.schema if is_text(field.type)]
     names = [x for x in built.columns if x in texts and x != built.facts.item_column]
     if not names or not len(built):
-        return {}
+        return
     first = next(built.batches(names)).slice(0, 1000)
-    kinds = {}
     for name in names:
         values = [value for value in first[name].to_pylist() if value]
-        for kind, (_, pattern) in _MOMENTS.items():
+        if values and all(re.fullmatch(_NOT_ISO, value) for value in values):
+            option = _type_option(name, "date32")
+            yield (
+                f"{name} holds dates such as {values[0]} as texts; {option} reads them "
+                "as dates where they are written as 2025-03-14"
+            )
+        for kind, (what, pattern) in _MOMENTS.items():
             if values and all(re.fullmatch(pattern, value) for value in values):
-                kinds[name] = kind
-    return kinds
+                option = _type_option(name, kind)
+                yield f"{name} holds {what} as texts; {option} reads them as {what}"
+
+
+def _type_option(name: str, kind: str) -> str:
+    return shlex.join(["--types", f"{name}={kind}"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -169,22 +170,18 @@ class Model:
             return "texts" if self.extractor.kind == "texts" else "images"
         return "codes" if isinstance(self.encoder, PackedEncoder) else "vectors"
 
-    @property
+    @cached_property
     def extractor(self) -> Any:
         """The backbone itself, if it is the one that the encoder was made for."""
         assert self.backbone is not None
-        extractor = self.__dict__.get("_extractor")
-        if extractor is None:
-            extractor = backbones.load(self.backbone)
-            fingerprint = extractor.fingerprint
-            if self.backbone_fingerprint not in (None, fingerprint):
-                raise ArtefactError(
-                    f"this collection was made with another version of "
-                    f"{self.backbone}: fingerprint "
-                    f"{str(self.backbone_fingerprint)[:12]}, here it is "
-                    f"{fingerprint[:12]}"
-                )
-            self.__dict__["_extractor"] = extractor
+        extractor = backbones.load(self.backbone)
+        fingerprint = extractor.fingerprint
+        if self.backbone_fingerprint not in (None, fingerprint):
+            raise ArtefactError(
+                f"this collection was made with another version of {self.backbone}: "
+                f"fingerprint {str(self.backbone_fingerprint)[:12]}, here it is "
+                f"{fingerprint[:12]}"
+            )
         return extractor
 
     def features(

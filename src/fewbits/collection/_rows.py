@@ -179,8 +179,8 @@ class Rows:
                 blank = pc.match_substring_regex(column, r"^\s*$")
                 has = pc.and_(has, pc.invert(blank.fill_null(True)))
             pieces.append(has.to_numpy())
-        mask = np.concatenate(pieces).astype(np.bool_) if pieces else None
-        return None if mask is None or mask.all() else mask
+        mask: Mask = np.concatenate([np.empty(0, np.bool_), *pieces])
+        return None if mask.all() else mask
 
     def value_numbers(
         self, name: str, rows: IdArray | None = None

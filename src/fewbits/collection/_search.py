@@ -74,10 +74,6 @@ class Query:
                 warn_of_others(frame, columns)
         return cls(model, rows, features=features, progress=progress)
 
-    def __len__(self) -> int:
-        values = (self.stored, self._codes, self._features)
-        return next(len(some) for some in values if some is not None)
-
     @property
     def codes(self) -> CodeArray:
         """Packed codes; of rows of the collection those that are stored."""
@@ -223,7 +219,8 @@ class Search:
         """
         groups, stored = self._rows.value_numbers(name), self._query.stored
         if stored is None or not len(stored):
-            return self._by_group(groups, self._mask, np.arange(len(self._query)), k)
+            queries = np.arange(len(self._query.codes))
+            return self._by_group(groups, self._mask, queries, k)
         answers = []
         for query, position in enumerate(self._rows.positions_of(stored).tolist()):
             others = np.ones(len(self._rows), np.bool_)

@@ -1296,8 +1296,6 @@ skip_unreadable, progress
     def tag(self, name: str, version: int | None = None) -> int:
         """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        Naming is a commit of its own and changes no rows.
-
         Parameters
         ----------
         name : str

@@ -63,19 +63,9 @@ def read_queries(
 ) -> Input:
     """Return items of a file, of the kind that the collection takes, to ask about them.
 
-    Their columns are those that it was learnt from, where a table has these.
-
-    Parameters
-    ----------
-    collection : Collection
-    path : str
-    column, codes, columns, **options
-        As in `fewbits.inputs.read`; no other columns when not given.
-
-    Raises
-    ------
-    ArgumentError
-        When items cannot be read, or are not of the kind that the collection takes.
+    Options are those of `fewbits.inputs.read`. Without a `column`, a table gives those
+    that the collection was learnt from; without `columns`, no others. Raises
+    ArgumentError when items cannot be read, or are of another kind.
     """
     model = collection._version.model
     named: dict[str, Any] = {"column": column, "codes": codes}

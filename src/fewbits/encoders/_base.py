@@ -186,31 +186,12 @@ class Encoder(Immutable, ABC):
         return (1e30 / gain) ** 2
 
     def with_feature_names(self, names: Iterable[str] | None) -> Self:
-        """Return this encoder with names of the features.
-
-        Parameters
-        ----------
-        names : iterable of str, or None
-            One for each feature, all different.
-
-        Returns
-        -------
-        Encoder
-            Of the same codes and fingerprint.
+        """Return this encoder with names of the features, one for each, all different.
 
         Raises
         ------
         ArgumentError
             When there are not as many names as features, or one is there twice.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from fewbits.encoders import LinearEncoder
-        >>> encoder = LinearEncoder([[1.0], [-1.0]], [0.0])
-        >>> encoder = encoder.with_feature_names(["a", "b"])
-        >>> encoder.project(pa.table({"b": [1.0], "a": [3.0]}))
-        array([[2.]], dtype=float32)
         """
         columns = None if names is None else tuple(map(str, names))
         if columns is not None and not (
@@ -232,15 +213,9 @@ class Encoder(Immutable, ABC):
         return self.project(X)
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
-        """Return what the asymmetric distance adds for each code; None, as a rule.
+        """Return what the asymmetric distance adds for each code, float32 (n,).
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype float32, or None
+        None, as a rule.
         """
         return None
 
@@ -316,16 +291,6 @@ class Encoder(Immutable, ABC):
         ------
         OSError
             When the file cannot be written: no such folder, no permission, disk full.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from fewbits.encoders import LinearEncoder, load
-        >>> encoder = LinearEncoder([[1.0], [-1.0]], [0.0])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     encoder.save(f"{folder}/encoder.safetensors")
-        ...     load(f"{folder}/encoder.safetensors")
-        LinearEncoder(2 -> 1 bits)
         """
         with atomic_write(path) as file:
             file.write(self.to_bytes())

@@ -218,21 +218,6 @@ def neighbour_recall_score(
     ------
     ArgumentError
         When there are too few rows for `k`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from fewbits.learners import LSH
-    >>> X, _ = load_digits(return_X_y=True)
-    >>> search = GridSearchCV(
-    ...     LSH(random_state=0),
-    ...     {"n_bits": [16, 64]},
-    ...     cv=2,
-    ...     scoring=neighbour_recall_score,
-    ... )
-    >>> search.fit(X).best_params_
-    {'n_bits': 64}
     """
     features = encoder_features(X)
     check_count(k, "k")

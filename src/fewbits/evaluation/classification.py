@@ -221,22 +221,6 @@ def novel_class_score(
     ------
     ArgumentError
         When fewer than two classes have enough items.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
-    >>> from fewbits.learners import PiCoDes
-    >>> X, y = load_digits(return_X_y=True)
-    >>> search = GridSearchCV(
-    ...     PiCoDes(n_bits=8, n_iter=1, random_state=0),
-    ...     {"lam": [10.0, 100.0]},
-    ...     cv=GroupKFold(2),
-    ...     scoring=novel_class_score,
-    ...     error_score="raise",
-    ... )
-    >>> search.fit(X[:300], y[:300], groups=y[:300]).best_params_["lam"] in (10, 100)
-    True
     """
     labels = as_labels(y, "y", n=len(X))
     check_count(n_test, "n_test")

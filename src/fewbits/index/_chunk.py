@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 
 class Chunk:
-    """Some codes, whose ids rise. A value: additions and removals make another.
+    """Some codes, whose ids rise.
 
     The *id* of a code is what answers name; in the index of a collection it is the row.
     Its *position* is where it stands in these arrays, in the order of the ids, in which
@@ -27,8 +27,8 @@ class Chunk:
     nothing is looked up. `live` is a mask of the `n_live` positions that are left, None
     for all, and `live_bits` the same as kernels take it. `tables` are of the codes, and
     shared with other indexes over them. `insertion` is where each position is in the
-    order in which codes came, removed ones included; None where that is the order of
-    the ids.
+    order in which codes came; None where that is the order of the ids, as it is where
+    not all are live.
     """
 
     __slots__ = (
@@ -86,14 +86,6 @@ class Chunk:
             return self.first_id + positions
         return self.ids[positions]
 
-    @property
-    def last_id(self) -> int:
-        """The largest id that is left, -1 for none."""
-        if not self.n_live:
-            return -1
-        last = len(self) - 1 if self.live is None else np.flatnonzero(self.live)[-1]
-        return int(self.ids_at(last))
-
     def inserted(self) -> tuple[CodeArray, IdArray]:
         """Return what is left in the order in which it came, read-only."""
         if self._inserted is None:
@@ -103,8 +95,7 @@ class Chunk:
             if self.insertion is not None:
                 positions = np.argsort(self.insertion)
                 codes, ids = codes[positions], ids[positions]
-                live = None if live is None else live[positions]
-            if live is not None:
+            elif live is not None:
                 codes, ids = codes[live], ids[live]
             self._inserted = read_only(codes), read_only(ids)
         return self._inserted
@@ -112,28 +103,22 @@ class Chunk:
     def caller_positions(self, positions: IdArray) -> IdArray:
         """Return where codes that are left are in a caller's arrays; -1 stays."""
         if self.insertion is not None:
-            positions = np.where(positions < 0, -1, self.insertion[positions])
+            return np.where(positions < 0, -1, self.insertion[positions])
         if self.live is None:
             return positions
         if self._ranks is None:
-            self._ranks = RankSelect(self._by_insertion(self.live))
+            self._ranks = RankSelect(self.live)
         return self._ranks.rank(positions)
 
     def mask_of(self, allowed: Mask) -> Mask:
         """Turn a mask of a caller into one over positions."""
-        mask = allowed
-        if self.live is not None:
-            mask = np.zeros(len(self), np.bool_)
-            mask[self._by_insertion(self.live)] = allowed
-        return mask if self.insertion is None else mask[self.insertion]
-
-    def _by_insertion(self, mask: Mask) -> Mask:
-        """Turn a mask over positions into one in the order in which codes came."""
-        if self.insertion is None:
-            return mask
-        moved = np.empty_like(mask)
-        moved[self.insertion] = mask
-        return moved
+        if self.insertion is not None:
+            return allowed[self.insertion]
+        if self.live is None:
+            return allowed
+        mask = np.zeros(len(self), np.bool_)
+        mask[self.live] = allowed
+        return mask
 
     def find(self, ids: IdArray) -> tuple[IdArray, Mask]:
         """Return the position of each id, and whether it is left there."""
@@ -148,14 +133,6 @@ class Chunk:
         if self.live is not None:
             there[there] = self.live[positions[there]]
         return positions, there
-
-    def without(self, positions: IdArray) -> Self:
-        """Mark positions as removed; less than half a chunk is made anew."""
-        live = np.ones(len(self), np.bool_) if self.live is None else self.live
-        live = live.copy()
-        live[positions] = False
-        marked = type(self)(self.codes, self.ids, live, self.tables, self.insertion)
-        return marked if 2 * marked.n_live >= len(self) else self.of(*marked.inserted())
 
 
 def rising(ids: IdArray) -> bool:
@@ -179,12 +156,10 @@ def whole_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
     return array.astype(np.int64, copy=False)
 
 
-def new_ids(ids: ArrayLike | None, n: int, largest: int) -> IdArray:
-    """Return `n` unique ids, or those that follow the largest, -1 for none."""
+def new_ids(ids: ArrayLike | None, n: int) -> IdArray:
+    """Return `n` unique ids, numbers from 0 on for None."""
     if ids is None:
-        if largest + 1 + n > np.iinfo(np.int64).max:
-            raise ArgumentError(f"no ids are left after {largest}; give ids")
-        return np.arange(largest + 1, largest + 1 + n, dtype=np.int64)
+        return np.arange(n, dtype=np.int64)
     new = whole_ids(ids)
     if len(new) != n:
         raise ArgumentError(f"need one id per code, got {len(new)} ids for {n} codes")

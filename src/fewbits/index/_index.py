@@ -3,15 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Self, TypeVar, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._allowed import as_allowed, check_no_mask
+from fewbits._allowed import as_allowed
 from fewbits._checks import check_k, check_radius
 from fewbits._frozen import read_only
 from fewbits._padding import check_padding, pad
@@ -19,7 +20,7 @@ from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits._warnings import warn_user
 from fewbits.codes import Neighbours, RangeSearchResult, as_codes
 from fewbits.errors import ArgumentError, ArtefactError, CodeError, FewbitsError
-from fewbits.index._chunk import Chunk, Mask, new_ids, rising, whole_ids
+from fewbits.index._chunk import Chunk, Mask, new_ids, whole_ids
 from fewbits.index._files import read_index, write_index
 from fewbits.index._groups import Confirm, Groups, near_groups
 from fewbits.index._pairs import Pairs, near_pairs, ordered_pairs
@@ -38,19 +39,17 @@ from fewbits.index._vectors import Corrections, Int8Vectors, VectorParts
 
 Bits = NDArray[np.uint8]  # a mask, one bit a code, most significant first
 
-AnyIndex = TypeVar("AnyIndex", bound="Index")
-
 _PLACE_BITS = 44  # that number the codes of all chunks; distances have 17
-_SMALL = 1 << 16  # codes: up to here a chunk grows, beyond it a new one begins
 
 
 class Index(ABC):
     """Codes with ids that answer nearest-neighbour queries exactly.
 
-    Every index gives the answers of `FlatIndex`, ordered by (distance, id), and differs
-    in how long it takes. A subclass implements `_topk` and `_within`, which search one
-    chunk, and `_configure`, which keeps its parameters in slots of their names; see
-    "Adding an index" in CONTRIBUTING.
+    An index does not change; what grows is a `fewbits.Collection`. Every index gives
+    the answers of `FlatIndex`, ordered by (distance, id), and differs in how long it
+    takes. A subclass implements `_topk` and `_within`, which search one chunk, and
+    `_configure`, which keeps its parameters in slots of their names; see "Adding an
+    index" in CONTRIBUTING.
 
     Parameters
     ----------
@@ -80,7 +79,6 @@ class Index(ABC):
         "_chunks",
         "_live_bits",
         "_n_live",
-        "_room",
         "_starts",
     )
     #: One or more; the ids of each are larger than all of those before. Positions count
@@ -89,9 +87,6 @@ class Index(ABC):
     _starts: list[int]
     _live_bits: list[Bits | None]
     _n_live: int
-    #: Arrays of codes and ids that the last chunk is the beginning of, if it may grow
-    #: there. They belong to no other index; what a chunk holds stays.
-    _room: tuple[CodeArray, IdArray] | None
 
     def __init__(self, codes: CodeArray, ids: ArrayLike | None = None) -> None:
         codes = as_codes(codes)
@@ -102,8 +97,7 @@ class Index(ABC):
                 "are bits, pack them (fewbits.codes.pack, or encode in place of "
                 "transform), which takes an eighth of the room"
             )
-        self._room = None
-        self._hold((Chunk.of(codes, new_ids(ids, len(codes), -1)),))
+        self._hold((Chunk.of(codes, new_ids(ids, len(codes))),))
 
     @abstractmethod
     def _configure(self) -> None:
@@ -116,25 +110,17 @@ class Index(ABC):
         Parameters
         ----------
         chunks : iterable of (codes, ids, live) or (codes, ids, live, tables)
-            Packed codes (n, n_bytes) of one width and their ids (n,), int64 or a range,
-            which rise from one to the next through all chunks; and a mask (n,) over
-            those that can be found, None for all. Perhaps a
-            `fewbits.index.table_files.TableCache` with the tables of the codes. One
-            chunk at least.
+            One at least: packed codes (n, n_bytes) of one width; their ids (n,), int64
+            or a range, which rise from one to the next through all chunks; a mask (n,)
+            over those that can be found, None for all; and perhaps a
+            `fewbits.index.table_files.TableCache` of the codes.
         **settings
             Further parameters of the index.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from fewbits.index import FlatIndex
-        >>> codes, ids = np.array([[0], [7]], np.uint8), np.array([3, 4])
-        >>> parts = [(codes, ids, np.array([False, True])), (codes, ids + 2, None)]
-        >>> index = FlatIndex.from_chunks(parts)
-        >>> index.search(codes[:1], k=2)
-        Neighbours(distances=array([[0, 3]], dtype=int32), ids=array([[5, 4]]))
         """
-        return _made(cls, tuple(Chunk(*part) for part in chunks), settings)
+        index = object.__new__(cls)
+        index._hold(tuple(Chunk(*part) for part in chunks))
+        index._configure(**settings)
+        return index
 
     # What it holds
 
@@ -156,54 +142,6 @@ class Index(ABC):
         """The ids in the order given, read-only."""
         parts = [chunk.inserted()[1] for chunk in self._chunks]
         return parts[0].view() if len(parts) == 1 else read_only(np.concatenate(parts))
-
-    def add(self, codes: CodeArray, ids: ArrayLike | None = None) -> Self:
-        """Append codes, and return this index.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n, n_bytes), dtype uint8
-        ids : array-like of shape (n,), default=None
-            Must be new; None continues from the largest. While ids rise, the cost of
-            many small additions is that of one large one.
-
-        Raises
-        ------
-        CodeError, ArgumentError
-            As at construction, or when an id is there already. The index is unchanged.
-        """
-        codes = self._checked(codes, "codes")
-        new = new_ids(ids, len(codes), self._chunks[-1].last_id)
-        known = new[self._find(new)[1]]
-        if known.size:
-            raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
-        if len(new):
-            self._append(codes, new)
-        return self
-
-    def remove(self, ids: ArrayLike) -> Self:
-        """Remove codes by their ids; those after them move up.
-
-        Codes are marked first, and their memory is free once half a chunk is gone.
-
-        Parameters
-        ----------
-        ids : array-like of int
-
-        Raises
-        ------
-        ArgumentError
-            When an id is unknown, or the ids could be meant as a mask, see `search`;
-            the index is unchanged.
-        """
-        gone = whole_ids(ids)
-        check_no_mask(np.asarray(ids), len(self), "ids to remove")
-        positions = self._positions_of(gone, "ids to remove")
-        parts = []
-        for chunk, _, local in self._split(positions):
-            parts.append(chunk.without(local) if local.size else chunk)
-        self._hold(tuple(part for part in parts if len(part)) or (parts[0],))
-        return self
 
     # What it answers
 
@@ -511,12 +449,9 @@ class Index(ABC):
 
     # Copies and files
 
-    def __copy__(self) -> Self:
-        return _made(type(self), self._chunks, self._settings())
-
     def __reduce__(self) -> tuple[Any, ...]:
         codes, ids = np.array(self.codes), np.array(self.ids)
-        return _unpickled, (type(self), codes, ids, self._settings())
+        return partial(type(self), codes, ids, **self._settings()), ()
 
     def save(self, path: str | Path) -> None:
         """Write the index to one file: kind, settings, codes and ids.
@@ -574,11 +509,9 @@ class Index(ABC):
             )
         try:
             settings.pop("n_substrings", None)  # of earlier versions, for speed alone
-            chunks = (Chunk.of(codes, new_ids(ids, len(codes), -1)),)
-            index: Self = _made(kinds[kind], chunks, settings)
+            return kinds[kind](codes, ids, **settings)
         except (FewbitsError, TypeError) as error:
             raise ArtefactError(f"{path} holds no index: {error}") from error
-        return index
 
     # How chunks are searched as one
 
@@ -647,32 +580,24 @@ class Index(ABC):
             ends = list(accumulate(chunk.n_live for chunk in chunks))
             masks = np.split(chosen, ends[:-1])
             return [s.mask_of(m) for s, m in zip(chunks, masks, strict=True)]
+        ids = whole_ids(chosen, "allowed")
         mask = np.zeros(sum(map(len, chunks)), np.bool_)
-        mask[self._positions_of(whole_ids(chosen, "allowed"), "allowed")] = True
+        is_held = np.zeros(len(ids), np.bool_)
+        for chunk, start in zip(chunks, self._starts, strict=True):
+            local, here = chunk.find(ids)
+            mask[local[here] + start] = True
+            is_held |= here
+        if not is_held.all():
+            unknown = ids[~is_held]
+            raise ArgumentError(
+                f"allowed must be ids of the index, {unknown.size} are not: "
+                f"{unknown[0]} is the first"
+            )
         return [*np.split(mask, self._starts[1:])]
 
     def _bits(self, allowed: ArrayLike | None) -> list[Bits | None]:
         masks = self._masks(allowed)
         return [None if mask is None else np.packbits(mask) for mask in masks]
-
-    def _find(self, ids: IdArray) -> tuple[IdArray, Mask]:
-        """Return the position of each id, and whether it is there."""
-        positions, is_held = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
-        for chunk, start in zip(self._chunks, self._starts, strict=True):
-            local, here = chunk.find(ids)
-            positions = np.where(here, local + start, positions)
-            is_held = is_held | here
-        return positions, is_held
-
-    def _positions_of(self, ids: IdArray, name: str) -> IdArray:
-        positions, is_held = self._find(ids)
-        if not is_held.all():
-            unknown = ids[~is_held]
-            raise ArgumentError(
-                f"{name} must be ids of the index, {unknown.size} are not: "
-                f"{unknown[0]} is the first"
-            )
-        return positions
 
     def _split(self, positions: IdArray) -> Iterator[tuple[Chunk, Mask, IdArray]]:
         """Yield each chunk, which of the positions lie in it, and where there."""
@@ -727,55 +652,13 @@ class Index(ABC):
         ]
         return codes, np.concatenate(whole)
 
-    # How it grows
-
-    def _append(self, codes: CodeArray, ids: IdArray) -> None:
-        lowest, parts = int(ids.min()), list(self._chunks)
-        last = parts[-1]
-        follow = not len(last) or int(last.ids[-1]) < lowest
-        if follow and len(last) > _SMALL:
-            parts.append(Chunk.of(codes.copy(), ids.copy()))
-        elif follow and last.insertion is None and rising(ids):
-            parts[-1] = self._grown(last, codes, ids)
-        else:
-            # Chunks with ids that are larger than a new one are joined with it.
-            later = [parts.pop()]
-            while parts and len(parts[-1]) and int(parts[-1].ids[-1]) > lowest:
-                later.insert(0, parts.pop())
-            parts.append(_joined(later, (codes, ids)))
-        # Each is at least twice as long as the next: there are few, and over many
-        # additions a code is copied a few times only.
-        while len(parts) > 1 and len(parts[-2]) < 2 * len(parts[-1]):
-            parts[-2:] = [_joined(parts[-2:])]
-        self._hold(tuple(parts))
-
-    def _grown(self, last: Chunk, codes: CodeArray, ids: IdArray) -> Chunk:
-        """Append to the last chunk; while there is room, nothing is copied."""
-        start, size = len(last), len(last) + len(ids)
-        room = self._room
-        base = getattr(last.ids, "base", None)  # a range has none
-        if room is None or base is not room[1] or size > len(room[1]):
-            capacity = max(size, 2 * start)
-            room = (
-                np.empty((capacity, self._width), np.uint8),
-                np.empty(capacity, np.int64),
-            )
-            room[0][:start] = last.codes
-            room[1][:start] = last.ids_at(np.arange(start))
-            self._room = room
-        room[0][start:size], room[1][start:size] = codes, ids
-        live = None
-        if last.live is not None:
-            live = np.append(last.live, np.ones(len(ids), np.bool_))
-        return Chunk(room[0][:size], room[1][:size], live)
-
 
 @final
 class FlatIndex(Index):
     """Exact search by a scan of all codes, the reference for the other indexes.
 
     Answers are ordered by (distance, id), so they depend neither on the order in which
-    codes were added, nor on batches or threads.
+    codes come, nor on batches or threads.
 
     Parameters and errors are those of `Index`.
 
@@ -787,8 +670,6 @@ class FlatIndex(Index):
     FlatIndex(3 codes of 1 byte)
     >>> index.search(np.array([[1]], np.uint8), k=2)
     Neighbours(distances=array([[1, 1]], dtype=int32), ids=array([[5, 7]]))
-    >>> index.add(np.array([[1]], np.uint8)).search(np.array([[1]], np.uint8), k=1).ids
-    array([[8]])
     """
 
     __slots__ = ()
@@ -831,31 +712,3 @@ def scan_within(
     positions = np.empty(offsets[-1], np.int64)
     hits.write(distances, positions)
     return RangeSearchResult(offsets, distances, positions)
-
-
-def _joined(
-    parts: Sequence[Chunk], more: tuple[CodeArray, IdArray] | None = None
-) -> Chunk:
-    """Return chunks and more codes and ids as one, without what is removed."""
-    pieces = [part.inserted() for part in parts]
-    if more is not None:
-        pieces.append(more)
-    codes, ids = zip(*pieces, strict=True)
-    return Chunk.of(np.concatenate(codes), np.concatenate(ids))
-
-
-def _made(
-    kind: type[AnyIndex], chunks: tuple[Chunk, ...], settings: dict[str, Any]
-) -> AnyIndex:
-    """Return an index of a kind and its settings over chunks."""
-    index: AnyIndex = object.__new__(kind)
-    index._room = None
-    index._hold(chunks)
-    index._configure(**settings)
-    return index
-
-
-def _unpickled(
-    kind: type[AnyIndex], codes: CodeArray, ids: IdArray, settings: dict[str, Any]
-) -> AnyIndex:
-    return _made(kind, (Chunk.of(codes, ids),), settings)

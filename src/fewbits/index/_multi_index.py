@@ -38,7 +38,7 @@ class MultiIndexHashing(Index):
     of up to 128 bits that come in clusters. A few queries of each batch are looked up
     first; where a scan of all codes is faster, the rest is scanned. Tables are made
     once they would have saved as much time as they cost; they take at most six times
-    the memory of the codes. Codes added later have tables of their own.
+    the memory of the codes.
 
     Parameters
     ----------

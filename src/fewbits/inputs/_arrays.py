@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -92,23 +92,27 @@ def read_archive(path: Path, options: Options) -> Input:
 
     Files of ann-benchmarks hold ``train``, the items, and ``test``, the queries.
     """
-    name, source, suffix = options.array_name(str(path)), str(path), path.suffix.lower()
-    readers = {".npz": _read_npz, ".safetensors": _read_safetensors}
-    read = readers.get(suffix, _read_hdf5)
+    name, suffix = options.array_name(str(path)), path.suffix.lower()
+    archives = {".npz": _npz, ".safetensors": _safetensors}
+    opened = archives.get(suffix, _hdf5)
+    keys = (options.label, options.id)
     try:
-        chosen, values, labels, ids = read(path, name, options.label, options.id)
+        with opened(path) as (shapes, array):
+            chosen = _only_array(path, shapes, name, keys)
+            labels, ids = (None if key is None else array(key) for key in keys)
+            values = array(chosen)
     except (FewbitsError, PermissionError):  # which may be a ValueError too
         raise
     except _DAMAGE as error:
         # A damaged archive asks for places before its start; all else is the system's.
         odd = isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}
-        if odd and read is _read_npz:
+        if odd and opened is _npz:
             raise
-        what = "an HDF5 file" if read is _read_hdf5 else f"a {suffix} file of numbers"
+        what = "an HDF5 file" if opened is _hdf5 else f"a {suffix} file of numbers"
         raise ArtefactError(f"{path} is not {what}{_reason(error)}") from error
     if labels is not None:
         labels = as_label_names(labels, f"labels {options.label!r} of {path}")
-    items = array_input(values, source, "codes" if options.codes else options.kind)
+    items = array_input(values, str(path), "codes" if options.codes else options.kind)
     if ids is not None:
         if ids.shape != (len(items),):
             raise ArgumentError(
@@ -119,17 +123,17 @@ def read_archive(path: Path, options: Options) -> Input:
     return replace(items, column=chosen, labels=labels, ids=ids, id=options.id)
 
 
-_Arrays = tuple[str, Any, Any, Any]
+#: Names of arrays, as messages show them, and the function that reads one.
+_Archive = Iterator[tuple[dict[str, str], Callable[[str], Any]]]
 
 
-def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
+@contextmanager
+def _npz(path: Path) -> _Archive:
     with path.open("rb") as opened:  # NumPy leaves a damaged archive open
         archive = np.load(opened, allow_pickle=False)
         if isinstance(archive, np.ndarray):
             raise ArtefactError(f"{path} is a single array, no archive; name it .npy")
-        chosen = _only_array(path, archive.files, name, beside)
-        labels, ids = (None if key is None else archive[key] for key in beside)
-        return chosen, archive[chosen], labels, ids
+        yield {name: name for name in archive.files}, archive.__getitem__
 
 
 def is_sparse(path: Path) -> bool:
@@ -156,81 +160,72 @@ def read_sparse(path: Path, kind: str | None) -> Input:
     return Input("vectors", checked_vectors(rows, str(path)), None, str(path))
 
 
-def _read_safetensors(path: Path, name: str | None, *beside: str | None) -> _Arrays:
+@contextmanager
+def _safetensors(path: Path) -> _Archive:
     from safetensors import SafetensorError, safe_open
+
+    def array(name: str) -> Any:
+        if archive.get_slice(name).get_dtype() != "BF16":
+            return archive.get_tensor(name)
+        # NumPy has no bfloat16: it is the upper half of the bits of the same float32.
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            entry = json.loads(file.read(size))[name]
+            start, end = entry["data_offsets"]
+            file.seek(8 + size + start)
+            halves = np.frombuffer(file.read(end - start), "<u2")
+        return (halves.astype("<u4") << 16).view("<f4").reshape(entry["shape"])
 
     try:
         with safe_open(path, "numpy") as archive:
-            chosen = _only_array(path, [*archive.keys()], name, beside)
-            is_short = archive.get_slice(chosen).get_dtype() == "BF16"
-            labels, ids = (None if x is None else archive.get_tensor(x) for x in beside)
-            if is_short:  # which NumPy has not
-                return chosen, _bfloat16(path, chosen), labels, ids
-            return chosen, archive.get_tensor(chosen), labels, ids
+            names = archive.keys()
+            yield dict(zip(names, names, strict=True)), array
     except SafetensorError as error:
         raise ValueError(one_line(error)) from None
 
 
-def _bfloat16(path: Path, name: str) -> NDArray[np.float32]:
-    """Return bfloat16 as the same float32, of whose bits it has the upper half."""
-    with path.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        entry = json.loads(file.read(size))[name]
-        start, end = entry["data_offsets"]
-        file.seek(8 + size + start)
-        halves = np.frombuffer(file.read(end - start), "<u2")
-    bits = halves.astype("<u4") << 16
-    return bits.view("<f4").reshape(entry["shape"])
-
-
-def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
+@contextmanager
+def _hdf5(path: Path) -> _Archive:
     try:
         import h5py
     except ImportError:
         raise missing_extra("HDF5 files need h5py", "hdf5") from None
 
-    def values(key: str | None) -> Any:
+    def array(name: str) -> Any:
         """Return a data set; texts, which HDF5 keeps as bytes, as strings."""
-        if key is None:
-            return None
-        data = file[key]
+        data = file[name]
         if data.dtype.kind == "S" or h5py.check_string_dtype(data.dtype):
             return np.asarray(data.asstr("utf-8")[()])
-        array = data[()]
-        return np.empty((0, 0)) if isinstance(array, h5py.Empty) else np.asarray(array)
+        values = data[()]
+        is_empty = isinstance(values, h5py.Empty)
+        return np.empty((0, 0)) if is_empty else np.asarray(values)
+
+    shapes: dict[str, str] = {}
+
+    def visit(name: str, node: Any) -> None:
+        if isinstance(node, h5py.Dataset):
+            shapes[name] = f"{name} {node.shape}"
 
     with h5py.File(path, "r") as file:
-        shapes: dict[str, str] = {}
-
-        def visit(key: str, node: Any) -> None:
-            if isinstance(node, h5py.Dataset):
-                shapes[key] = f"{key} {node.shape}"
-
         file.visititems(visit)
-        chosen = _only_array(path, [*shapes], name, beside, shapes)
-        labels, ids = map(values, beside)
-        return chosen, values(chosen), labels, ids
+        yield shapes, array
 
 
 def _only_array(
-    path: Path,
-    names: list[str],
-    name: str | None,
-    beside: tuple[str | None, ...],
-    shapes: dict[str, str] | None = None,
+    path: Path, shapes: dict[str, str], name: str | None, beside: Sequence[str | None]
 ) -> str:
     """Return the name of the items: that which was asked for, or the only one."""
     # Names that were given come first: which array fits depends on them.
     for key in (name, *beside):
-        if key is not None and key not in names:
+        if key is not None and key not in shapes:
             raise ArgumentError(
-                f"{path} has no array {key!r}; it has {known_names(names)}"
+                f"{path} has no array {key!r}; it has {known_names(shapes)}"
             )
-    others = [key for key in names if key not in beside]
+    others = [key for key in shapes if key not in beside]
     if name is None and len(others) != 1:
-        shown = known_names(shapes[key] if shapes else key for key in others)
         raise ArgumentError(
-            f"{path} holds {len(others)} arrays ({shown}); name one by column= or "
+            f"{path} holds {len(others)} arrays "
+            f"({known_names(shapes[key] for key in others)}); name one by column= or "
             "codes= (on the command line by --column)"
         )
     return name or others[0]

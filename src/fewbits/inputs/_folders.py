@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -83,22 +82,22 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
     Files are sorted by the names of their folders and by their own, as strings: the
     same on every machine.
     """
-    contents = _walk(path)
-    for file in contents.images:  # what could be neither printed nor kept beside codes
+    images, folders, unread, broken, circular = _walk(path)
+    for file in images:  # what could be neither printed nor kept beside codes
         try:
             file.encode()
         except UnicodeEncodeError:
             raise ArgumentError(f"{path}: the name {file!a} is not UTF-8") from None
     left_out = []  # a clause for each kind
-    if contents.unread:
-        counts = sorted(Counter(map(_suffix, contents.unread)).items())
+    if unread:
+        counts = sorted(Counter(map(_suffix, unread)).items())
         listed = ", ".join(f"{n:,} {suffix}" for suffix, n in counts)
         left_out.append(f"formats that are not read: {listed}")
-    if contents.broken:
-        left_out.append(f"links that lead nowhere: {_some(contents.broken)}")
-    if contents.circular:
-        left_out.append(f"links to a folder they lie in: {_some(contents.circular)}")
-    if not contents.images:
+    if broken:
+        left_out.append(f"links that lead nowhere: {_some(broken)}")
+    if circular:
+        left_out.append(f"links to a folder they lie in: {_some(circular)}")
+    if not images:
         but = f" but {'; '.join(left_out)}" if left_out else ""
         raise ArgumentError(
             f"{path} holds no images{but}; known: {', '.join(sorted(IMAGES))}, or "
@@ -106,33 +105,47 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
             f"pattern, such as '{path}/**/*.parquet', and files of other kinds one by "
             "one"
         )
-    full, more = {""}, {_parent(file) for file in contents.images}
+    parents = [_parent(file) for file in images]
+    full, more = {""}, {*parents}
     while more := more - full:
         full |= more
         more = {_parent(folder) for folder in more}
-    if empty := [x for x in contents.folders if x not in full and _parent(x) in full]:
+    if empty := [x for x in folders if x not in full and _parent(x) in full]:
         left_out = [f"no images that can be read in {_some(empty)}", *left_out]
     if left_out:
         warn_user(f"{path}: {'; '.join(left_out)}")
-    return [path / file for file in contents.images], _labels(path, contents.images)
+    files, in_root = [path / file for file in images], parents.count("")
+    if in_root:
+        if in_root < len(files):
+            lie = "s lie" if in_root > 1 else " lies"
+            warn_user(
+                f"{path}: no labels are taken from the subfolders, as {in_root:,} "
+                f"image{lie} beside them"
+            )
+        return files, None
+    if nested := {folder for folder in parents if "/" in folder}:
+        warn_user(
+            f"{path}: subfolders are nested, so labels are their paths, such as "
+            f"{min(nested)!r}"
+        )
+    return files, np.array(parents, dtype=np.str_)
 
 
-@dataclass
-class _Contents:
-    """Paths from the folder on, with slashes, each list in the order of names."""
+def _walk(root: Path) -> tuple[list[str], ...]:
+    """Return what lies in a folder and, whether linked or not, the folders below it.
 
-    images: list[str] = field(default_factory=list)
-    folders: list[str] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
-    circular: list[str] = field(default_factory=list)
+    Images, folders, images of formats that are not read, links that lead nowhere, and
+    links into a circle: paths from the folder on, with slashes, in the order of names.
+    """
+    contents: tuple[list[str], ...] = ([], [], [], [], [])
+    images, folders, unread, broken, circular = contents
 
+    def identity(folder: str) -> tuple[int, int]:
+        status = os.stat(folder)
+        return status.st_dev, status.st_ino  # 0 where the system has none
 
-def _walk(root: Path) -> _Contents:
-    """Look through a folder and, whether linked or not, the folders below it."""
-    contents = _Contents()
     # Links can lead into a circle: `inside` are the folders that one lies in.
-    waiting = [("", frozenset({_identity(str(root))}))]
+    waiting = [("", frozenset({identity(str(root))}))]
     while waiting:
         folder, inside = waiting.pop()
         with os.scandir(root / folder) as listing:
@@ -143,51 +156,25 @@ def _walk(root: Path) -> _Contents:
             name, suffix = folder + entry.name, _suffix(entry.name)
             # The entry itself raises for a link to itself.
             if os.path.isdir(entry) if entry.is_symlink() else entry.is_dir():
-                identity = _identity(entry.path)
-                if identity in inside and identity[1]:
-                    contents.circular.append(name)
+                own = identity(entry.path)
+                if own in inside and own[1]:
+                    circular.append(name)
                 else:
-                    contents.folders.append(name)
-                    waiting.append((f"{name}/", inside | {identity}))
+                    folders.append(name)
+                    waiting.append((f"{name}/", inside | {own}))
             elif entry.is_symlink() and not os.path.exists(entry):
-                contents.broken.append(name)
+                broken.append(name)
             elif suffix in IMAGES and entry.is_file():
-                contents.images.append(name)
+                images.append(name)
             elif suffix in UNREAD:
-                contents.unread.append(name)
-    for paths in vars(contents).values():
+                unread.append(name)
+    for paths in contents:
         paths.sort(key=lambda path: path.split("/"))
     return contents
 
 
 def _suffix(name: str) -> str:
     return os.path.splitext(name)[1].lower()
-
-
-def _identity(folder: str) -> tuple[int, int]:
-    """Return the identity of a folder; (x, 0) where the system has none."""
-    status = os.stat(folder)
-    return status.st_dev, status.st_ino
-
-
-def _labels(path: Path, files: list[str]) -> NDArray[np.str_] | None:
-    folders = [_parent(file) for file in files]
-    in_root = folders.count("")
-    if in_root == len(files):
-        return None
-    if in_root:
-        warn_user(
-            f"{path}: no labels are taken from the subfolders, as {in_root:,} "
-            f"image{'s lie' if in_root > 1 else ' lies'} beside them"
-        )
-        return None
-    nested = {folder for folder in folders if "/" in folder}
-    if nested:
-        warn_user(
-            f"{path}: subfolders are nested, so labels are their paths, such as "
-            f"{min(nested)!r}"
-        )
-    return np.array(folders, dtype=np.str_)
 
 
 def _parent(name: str) -> str:
@@ -203,13 +190,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def without_unreadable(source: Input) -> Input:
-    """Return the images that can be read, and warn of the others.
-
-    Raises
-    ------
-    ArgumentError
-        When these are no images, or none can be read.
-    """
+    """Return the images that can be read, and warn of the others."""
     if source.kind != "images":
         raise ArgumentError(
             f"{source.source} holds {source.kind}, no images: leave out "

@@ -10,12 +10,9 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import (
-    is_flag,
-    is_number,
-    missing_message,
-)
+from fewbits._arrow import is_flag, is_number, missing_message
 from fewbits._checks import check_count
+from fewbits._features import row_spans
 from fewbits.errors import ArgumentError, ArtefactError
 
 Kind = Literal["vectors", "texts", "images", "codes"]
@@ -24,7 +21,6 @@ SKIP_HINT = (
     "fill it in, or leave such rows out by skip_blank=True (on the command line "
     "--skip-blank)"
 )
-_BLOCK_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -251,27 +247,19 @@ def checked_vectors(array: Any, source: str) -> Any:
         )
     if array.dtype.kind != "f":
         return array
-    n_rows = max(1, _BLOCK_BYTES // (array.dtype.itemsize * max(1, array.shape[1])))
-    for start in range(0, len(array), n_rows):
-        block = array[start : start + n_rows]
-        finite = np.isfinite(block)
+    for span in row_spans(array):
+        finite = np.isfinite(block := array[span])
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             raise ArgumentError(
-                f"{source} holds {block[row, column]} in row {start + row}, "
+                f"{source} holds {block[row, column]} in row {span.start + row}, "
                 f"column {column}; vectors must be finite"
             )
     return array
 
 
 def check_several(items: Any) -> None:
-    """Refuse one text, path or image where several are needed: it is not a list.
-
-    Raises
-    ------
-    ArgumentError
-        Shows the list to give instead.
-    """
+    """Refuse one text, path or image where several are needed, by the list to give."""
     if isinstance(items, str | bytes | Path):
         what = "path" if isinstance(items, Path) else "string"
         shown = f"give a list of items, not one {what}: {reprlib.repr([items])}"
@@ -290,13 +278,7 @@ def blank_rows(texts: Iterable[str | None]) -> list[int]:
 def check_texts(
     texts: Sequence[str], source: str, hint: str = "leave it out or fill it in"
 ) -> None:
-    """Refuse blank texts: their features would be zeros.
-
-    Raises
-    ------
-    ArgumentError
-        Names the first blank text by its row, counted from 0 as ids are.
-    """
+    """Refuse blank texts, whose features would be zeros, by their rows from 0 on."""
     if rows := blank_rows(texts):
         first: str | None = texts[rows[0]]
         problem = "has no text" if first is None else "holds a blank text"

@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,26 +102,22 @@ def read_object(items: Any, options: Options) -> Input:
         return Input("codes", codes, None, what, n_bits=n_bits)
     if are_texts(items):
         if options.skip_blank:
-            if not is_column(items):
-                items = [None if _is_missing(text) else text for text in items]
             import pyarrow as pa
 
+            if not is_column(items):
+                items = [None if _is_missing(text) else text for text in items]
             table = pa.table([as_column(items)], names=["text"])
             return read_table(Table.of(table), options, what)
         return Input("texts", as_texts(items, are_meant=False), None, what)
     if _holds_images(items):
         return Input("images", list(items), None, what)
-    if hasattr(items, "tocsr"):
-        try:
-            rows = SparseRows(items)
-        except FeatureError as error:
-            raise ArgumentError(str(error)) from None
-        return Input("vectors", checked_vectors(rows, what), None, what)
     try:
-        array = as_array(items, "vectors")
+        if hasattr(items, "tocsr"):
+            rows = SparseRows(items)
+            return Input("vectors", checked_vectors(rows, what), None, what)
+        return array_input(as_array(items, "vectors"), what, options.kind)
     except FeatureError as error:
         raise ArgumentError(str(error)) from None
-    return array_input(array, what, options.kind)
 
 
 def warn_of_index(frame: Any) -> None:
@@ -189,7 +186,16 @@ def _listed(items: Any, kind: str) -> Sequence[Any]:
         return items
     check_several(items)
     if is_frame(items):
-        items = _only_column(items, kind)
+        table = as_table(items)
+        if table.num_columns != 1:
+            names = table.column_names
+            raise ArgumentError(
+                f"expected a list of {kind}, got a data frame; name its column, such "
+                f"as items[{names[0]!r}], of {known_names(names)}"
+                if names
+                else f"expected a list of {kind}, got a data frame without columns"
+            )
+        items = table.column(0)
     if is_column(items):
         column = as_column(items)
         check_full(column, "the column")
@@ -210,22 +216,9 @@ def _unwrapped(items: Any) -> Any:
     """Return what only NumPy can look into, such as an index of pandas, as an array."""
     if isinstance(items, np.ndarray) or not hasattr(items, "__array__"):
         return items
-    try:
+    with suppress(TypeError, ValueError, RuntimeError):
         return np.asarray(items)
-    except (TypeError, ValueError, RuntimeError):
-        return items
-
-
-def _only_column(frame: Any, kind: str) -> Any:
-    table = as_table(frame)
-    if table.num_columns != 1:
-        raise ArgumentError(
-            f"expected a list of {kind}, got a data frame; name its column, such as "
-            f"items[{table.column_names[0]!r}], of {known_names(table.column_names)}"
-            if table.num_columns
-            else f"expected a list of {kind}, got a data frame without columns"
-        )
-    return table.column(0)
+    return items
 
 
 def are_texts(items: Any) -> bool:

@@ -177,8 +177,7 @@ def read(
     if kind is not None:
         check_choice(kind, "the kind", ("vectors", "texts", "images", "codes"))
     named = {"column": column, "images": images, "codes": codes}
-    several = [name for name, value in named.items() if value]
-    if len(several) > 1:
+    if len(several := [name for name, value in named.items() if value]) > 1:
         raise ArgumentError(f"name the items once, got {'= and '.join(several)}=")
     beside = by_name(columns)
     if is_beside := isinstance(beside, Mapping):
@@ -353,39 +352,41 @@ def _read_file(path: Path, options: Options) -> Input:
         return read_table(_open_table(path, options), options, source, path.parent)
     if kind in _ARCHIVES and not is_sparse(path):
         return read_archive(path, options)
-    if kind not in _LINES:
-        files = _files_beside(path, options)
+    if kind in _LINES:
+        with open_bytes(path) as lines:
+            if has_word_vectors(lines.peek(HEAD)):
+                return read_table(word_vectors(lines, source), options, source)
+            label, id_ = _files_beside(path, options)
+            items = read_lines(lines, source, options.kind)
+    else:
+        label, id_ = _files_beside(path, options)
         if kind in _ARCHIVES:
             items = read_sparse(path, options.kind)
         else:
             read_array = read_npy if kind == ".npy" else read_texmex
             array = (read_binary if kind in BINARY else read_array)(path)
             items = array_input(array, source, options.kind)
-    else:
-        with open_bytes(path) as lines:
-            if has_word_vectors(lines.peek(HEAD)):
-                return read_table(word_vectors(lines, source), options, source)
-            files = _files_beside(path, options)
-            items = read_lines(lines, source, options.kind)
-    if "label" in files:
-        items = replace(items, labels=read_labels(files["label"], source))
-    if "id" in files:
+    if label is not None:
+        items = replace(items, labels=read_labels(label, source))
+    if id_ is not None:
         as_text = options.stays_text(str(options.id))
-        items = replace(items, ids=read_id_file(files["id"], source, as_text))
+        items = replace(items, ids=read_id_file(id_, source, as_text))
     return items
 
 
-def _files_beside(path: Path, options: Options) -> dict[str, Path]:
-    """Return the files of labels and ids beside one that has no columns."""
-    beside = {"label": options.label, "id": options.id}
-    files = {option: Path(name) for option, name in beside.items() if name is not None}
-    for file in files.values():
-        if file.suffix in BESIDE and not file.exists():
+def _files_beside(path: Path, options: Options) -> list[Path | None]:
+    """Return the files of labels and of ids beside one that has no columns."""
+    files = [None if x is None else Path(x) for x in (options.label, options.id)]
+    for file in files:
+        if file is not None and file.suffix in BESIDE and not file.exists():
             raise FileNotFoundError(f"there is no {file}")
-    files = {option: file for option, file in files.items() if file.is_file()}
+    files = [file if file is not None and file.is_file() else None for file in files]
     hint = f"; labels and ids may lie in a file of their own, {' or '.join(BESIDE)}"
-    others: dict[str, Any] = dict.fromkeys(files)
-    replace(options, **others).refuse_columns(str(path), hint)
+    label, id_ = (
+        None if file is not None else name
+        for file, name in zip(files, (options.label, options.id), strict=True)
+    )
+    replace(options, label=label, id=id_).refuse_columns(str(path), hint)
     return files
 
 
@@ -535,12 +536,11 @@ def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
         if not ids:
             raise ArgumentError(damage)
         return ids
-    if source == "-":
-        values: Any = text_lines(standard_input().read(), damage)
-    elif not kind:
-        values = text_lines(path.read_bytes(), damage)
-    else:
+    if kind and source != "-":
         values = read_values(path, "id", (".txt", ".npy", *sorted(_TABLES)))
+    else:
+        file = standard_input().read() if kind else path.read_bytes()
+        values = text_lines(file, damage)
     if values.ndim != 1:
         raise ArgumentError(f"{path} must hold a list of ids")
     ids = [value for value in values.tolist() if value != ""]

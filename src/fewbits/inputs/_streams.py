@@ -71,11 +71,6 @@ def plain_bytes(
     """Decompress what a file holds, by its ending, or by its first bytes for None.
 
     UTF-16, as Excel and PowerShell save "Unicode", becomes UTF-8.
-
-    Raises
-    ------
-    ArtefactError
-        When compressed bytes are damaged or cut off, or it is no UTF-16.
     """
     with peekable(raw) as file:
         head = file.peek(HEAD)
@@ -87,7 +82,11 @@ def plain_bytes(
                 with plain_bytes(_decompressed(file, ending), source, "") as plain:
                     yield plain
             elif head.startswith(_UTF_16):
-                with peekable(_in_utf_8(file, source)) as text:
+                try:
+                    content = file.read().decode("utf-16").encode()
+                except UnicodeError as error:
+                    raise ArtefactError(f"{source} is not UTF-16: {error}") from None
+                with peekable(io.BytesIO(content)) as text:
                     yield text
             else:
                 yield file
@@ -135,13 +134,6 @@ def warn_of_blank_lines(skipped: int, source: str) -> None:
         warn_user(
             f"{source}: {skipped} blank line{plural} left out; ids count the others"
         )
-
-
-def _in_utf_8(file: IO[bytes], source: str) -> IO[bytes]:
-    try:
-        return io.BytesIO(file.read().decode("utf-16").encode())
-    except UnicodeError as error:
-        raise ArtefactError(f"{source} is not UTF-16: {error}") from None
 
 
 def _decompressed(file: IO[bytes], ending: str) -> IO[bytes]:

@@ -327,9 +327,8 @@ def _wider(one: Any, two: Any) -> Any:
         return pa.list_(value, size) if same else pa.large_list(value)
     for is_kind in (is_integer, types.is_floating):
         if is_kind(one) and is_kind(two):
-            kind = pa.from_numpy_dtype(
-                np.result_type(one.to_pandas_dtype(), two.to_pandas_dtype())
-            )
+            dtypes = one.to_pandas_dtype(), two.to_pandas_dtype()
+            kind = pa.from_numpy_dtype(np.result_type(*dtypes))
             return kind if is_kind(kind) else None
     return None
 
@@ -359,29 +358,22 @@ def partitions(paths: Sequence[Path]) -> dict[str, Any]:
     """
     import pyarrow as pa
 
-    rows = [_values_of(path) for path in paths]
-    for row, path in zip(rows, paths, strict=True):
-        if list(row) != list(rows[0]):
+    rows: list[dict[str, str | None]] = []
+    for path in paths:
+        folders = [part for part in path.parts[:-1] if is_partition(Path(part))]
+        pairs = [part.partition("=") for part in folders]
+        rows.append(
+            {unquote(x): None if y == _MISSING else unquote(y) for x, _, y in pairs}
+        )
+        if list(rows[-1]) != list(rows[0]):
             raise ArgumentError(
                 f"{path} lies in folders of other columns than {paths[0]}: "
-                f"{', '.join(row) or 'none'}, not {', '.join(rows[0]) or 'none'}"
+                f"{', '.join(rows[-1]) or 'none'}, not {', '.join(rows[0]) or 'none'}"
             )
     columns = {}
     for name in rows[0]:
-        values = [row[name] for row in rows]
-        full = [value for value in values if value is not None]
-        if full and all(map(_INTEGER.fullmatch, full)):
-            numbers = [None if value is None else int(value) for value in values]
-            columns[name] = pa.array(numbers, pa.int64())
-        else:
-            columns[name] = pa.array(values, pa.large_string())
+        column = pa.array([row[name] for row in rows], pa.large_string())
+        full = column.drop_null().to_pylist()
+        are_numbers = full and all(map(_INTEGER.fullmatch, full))
+        columns[name] = column.cast(pa.int64()) if are_numbers else column
     return columns
-
-
-def _values_of(path: Path) -> dict[str, str | None]:
-    folders = [part for part in path.parts[:-1] if is_partition(Path(part))]
-    pairs = [part.partition("=") for part in folders]
-    return {
-        unquote(name): None if value == _MISSING else unquote(value)
-        for name, _, value in pairs
-    }

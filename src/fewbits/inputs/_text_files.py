@@ -8,6 +8,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -43,18 +44,13 @@ def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     import pyarrow as pa
 
     batches: list[Any] = []
-    texts: list[str] = []
     last = count = 0  # line, and texts
-    for number, line in enumerate(_decoded(file, source), 1):
-        if line:
-            texts.append(line)
-            last, count = number, count + 1
-        if len(texts) == _BATCH:
-            batches.append(pa.array(texts, pa.large_string()))
-            texts = []
-    batches.append(pa.array(texts, pa.large_string()))
+    full = ((n, line) for n, line in enumerate(_lines(file, source), 1) if line)
+    while texts := [*islice(full, _BATCH)]:
+        batches.append(pa.array([line for _, line in texts], pa.large_string()))
+        last, count = texts[-1][0], count + len(texts)
     warn_of_blank_lines(last - count, source)
-    column = pa.chunked_array(batches)
+    column = pa.chunked_array(batches, pa.large_string())
     if kind == "codes":
         codes, n_bits = packed_codes(column, source)
         return Input("codes", codes, None, source, n_bits=n_bits)
@@ -76,7 +72,7 @@ def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     return Input("texts", Texts(column), None, source)
 
 
-def _decoded(file: IO[bytes], source: str) -> Iterator[str]:
+def _lines(file: IO[bytes], source: str) -> Iterator[str]:
     for number, line in enumerate(file, 1):
         try:
             text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode()
@@ -192,17 +188,15 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     import pyarrow as pa
 
     batches: list[Any] = []
-    rows: list[tuple[int, _Row]] = []
     last = count = 0  # line, and objects
-    for number, line in enumerate(file, 1):
-        if line.removeprefix(codecs.BOM_UTF8).strip():
-            rows.append((number, _object(line, number, source)))
-            last, count = number, count + 1
-        if len(rows) == _BATCH:
-            batches.append(_table_of(rows, source))
-            rows = []
-    if rows:
+    full = (
+        (number, line)
+        for number, line in enumerate(file, 1)
+        if line.removeprefix(codecs.BOM_UTF8).strip()
+    )
+    while rows := [(n, _object(x, n, source)) for n, x in islice(full, _BATCH)]:
         batches.append(_table_of(rows, source))
+        last, count = rows[-1][0], count + len(rows)
     warn_of_blank_lines(last - count, source)
     if not batches:
         return pa.table({})

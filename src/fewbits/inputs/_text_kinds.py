@@ -104,25 +104,18 @@ def check_words(column: Any, what: str, advice: str, *, numbers: bool = True) ->
     """
     kind, text = text_kind(column)
     shown = repr(text[:_SHOWN])
-    if kind == "broken":
-        raise ArgumentError(
-            f"{what} holds vectors written as text, but {shown} is none; write each as "
-            "[0.1, 0.2]"
-        )
-    if kind == "vectors":
-        raise ArgumentError(
-            f"{what} holds vectors written as text such as {shown}; {advice}"
-        )
-    if kind == "codes":
-        raise ArgumentError(
-            f"{what} holds codes written out such as {shown}, no words: name the "
-            "column by codes= (on the command line --codes), which reads hexadecimal "
-            "digits, 0 and 1, and bytes; base64 and UUIDs are to be made such first"
-        )
-    if kind == "data" or (kind == "numbers" and not numbers):
-        raise ArgumentError(
-            f"{what} holds {shown} and the like, numbers written as text; {advice}"
-        )
+    problems = {
+        "broken": f"vectors written as text, but {shown} is none; write each as "
+        "[0.1, 0.2]",
+        "vectors": f"vectors written as text such as {shown}; {advice}",
+        "codes": f"codes written out such as {shown}, no words: name the column by "
+        "codes= (on the command line --codes), which reads hexadecimal digits, 0 and "
+        "1, and bytes; base64 and UUIDs are to be made such first",
+        "data": f"{shown} and the like, numbers written as text; {advice}",
+    }
+    problem = problems.get("data" if kind == "numbers" and not numbers else kind)
+    if problem is not None:
+        raise ArgumentError(f"{what} holds {problem}")
 
 
 def _are_codes(column: Any, head: list[str]) -> bool:
@@ -260,10 +253,7 @@ def hex_codes(texts: Iterable[str], n_bits: int) -> NDArray[np.uint8]:
     codes = []
     for text in texts:
         digits = str(text).removeprefix("0x").removeprefix("\\x")
-        if (
-            not re.fullmatch(r"[\da-fA-F]*", digits, re.ASCII)
-            or len(digits) != 2 * size
-        ):
+        if not re.fullmatch(rf"[\da-fA-F]{{{2 * size}}}", digits, re.ASCII):
             raise CodeError(
                 f"a code of {n_bits} bits has {2 * size} hexadecimal digits, got "
                 f"{str(text)[:_SHOWN]!r}"
@@ -325,14 +315,9 @@ def check_no_file_names(texts: Sequence[str], advice: str) -> None:
     By the name alone: clients of a service must not learn which files it has.
     """
     head = texts[:_HEAD]
-    names = [text for text in head if is_file_name(text, IMAGES | FILES)]
+    short = [text for text in head if len(text) <= 4096 and len(text.split()) == 1]
+    names = [text for text in short if kind_of(Path(text)) in IMAGES | FILES]
     if 2 * len(names) > len(head):
         raise ArgumentError(
             f"expected texts, got names of files such as {names[0][:60]!r}; {advice}"
         )
-
-
-def is_file_name(text: str, endings: set[str]) -> bool:
-    """Return whether a text without blanks ends as files do."""
-    short = len(text) <= 4096 and len(text.split()) == 1
-    return short and kind_of(Path(text)) in endings

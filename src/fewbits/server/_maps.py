@@ -113,7 +113,17 @@ class CollectionMap:
             entries = [{"label": i, "count": count} for i, count in enumerate(counts)]
             return Colours(values, {**_LEGEND, "kind": "bit", "legend": entries})
         if by == "distance":
-            distances = hamming_distances(self._code(id, code), self.codes)[0]
+            if (id is None) == (code is None):
+                raise ArgumentError(
+                    "give exactly one of id and code to measure distances from"
+                )
+            if code is None:
+                origin = self.collection.encode(ids=[id])
+            else:
+                n_bits = self.collection.encoder.n_bits
+                origin = as_codes([code], n_bits)
+                check_unused(origin, n_bits, "codes")
+            distances = hamming_distances(origin, self.codes)[0]
             return _scaled(distances.astype(np.float64), "bits")
         if by == "trust":
             return _scaled(self.trust.around(self.places), "share")
@@ -146,19 +156,6 @@ class CollectionMap:
 
     def _column(self, name: str, positions: IdArray) -> Any:
         return tools.take(self.collection, positions, [name])[name].combine_chunks()
-
-    def _code(self, id: Any, code: str | None) -> CodeArray:
-        """Return the code from which distances are measured, as a matrix of one row."""
-        if (id is None) == (code is None):
-            raise ArgumentError(
-                "give exactly one of id and code to measure distances from"
-            )
-        if code is None:
-            return self.collection.encode(ids=[id])
-        n_bits = self.collection.encoder.n_bits
-        codes = as_codes([code], n_bits)
-        check_unused(codes, n_bits, "codes")
-        return codes
 
     # Neighbours.
 
@@ -232,7 +229,16 @@ class CollectionMap:
         confusions = None
         if label is not None:
             numbers, near_numbers, values = self._classes(label, looked_at, near)
-            other, votes = _majority(numbers, near_numbers)
+            # The most frequent other class among neighbours, and how often it is.
+            other, votes = numbers, np.zeros(len(numbers), np.int64)
+            if k:
+                known = (near_numbers >= 0) & (numbers[:, None] >= 0)
+                is_other = known & (near_numbers != numbers[:, None])
+                same = near_numbers[:, :, None] == near_numbers[:, None]
+                counts = np.where(is_other, same.sum(axis=2), 0)
+                best = counts.argmax(axis=1)[:, None]
+                other = np.take_along_axis(near_numbers, best, axis=1)[:, 0]
+                votes = np.take_along_axis(counts, best, axis=1)[:, 0]
             order = np.lexsort((distances.sum(axis=1), -votes))[:n]
             points = order[2 * votes[order] > k]
             confusions = self._records(looked_at[points])
@@ -307,17 +313,6 @@ def _scaled(measures: NDArray[np.float64], unit: str) -> Colours:
     steps = np.rint((measures - low) * (_FARTHEST / ((high - low) or 1.0)))
     scale = {"low": low, "high": high, "unit": unit}
     return Colours(steps.astype(np.uint8), {**_LEGEND, "kind": "scale", "scale": scale})
-
-
-def _majority(numbers: IntArray, near: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the most frequent other class among neighbours, and how often it is."""
-    counts = (near[:, :, None] == near[:, None]).sum(axis=2)
-    counts[(near == numbers[:, None]) | (near < 0) | (numbers[:, None] < 0)] = 0
-    if not near.shape[1]:
-        return numbers, np.zeros(len(numbers), np.int64)
-    best = counts.argmax(axis=1)[:, None]
-    other = np.take_along_axis(near, best, axis=1)[:, 0]
-    return other, np.take_along_axis(counts, best, axis=1)[:, 0]
 
 
 # Making a map.

@@ -44,15 +44,20 @@ async def read_body(
 
     def parse() -> B:
         most: int = request.app.state.settings.max_json_bytes
-        if is_image:
-            body = _of_address(model, request)
-            body._image = data
-        elif kind == ARROW:
-            table, fields = request_stream(data)
-            body = _of_json(model, fields, most)
-            body._table = table
-        else:
-            body = _of_json(model, data, most)
+        try:
+            if is_image:
+                params = request.query_params
+                _refuse_duplicate_keys(params.multi_items())
+                body = model.model_validate_strings(dict(params))
+                body._image = data
+            elif kind == ARROW:
+                table, fields = request_stream(data)
+                body = _of_json(model, fields, most)
+                body._table = table
+            else:
+                body = _of_json(model, data, most)
+        except ValidationError as error:
+            raise ArgumentError(_fault_message(error, model)) from None
         body._size = len(data)
         return body
 
@@ -75,10 +80,7 @@ def _of_json(model: type[B], data: bytes, most: int) -> B:
             f"JSON has at most {in_bytes(most)}: ask in parts, send {ARROW}, or an "
             "image by itself, as image/png or whatever it is",
         )
-    try:
-        body = model.model_validate_json(data)  # which nests at most 200 deep
-    except ValidationError as error:
-        raise ArgumentError(_fault_message(error, model)) from None
+    body = model.model_validate_json(data)  # which nests at most 200 deep
     # Each key brings a colon: where there are no more than fields, none comes twice,
     # and all numbers have been looked at.
     if data.count(b":") > len(body.model_fields_set):
@@ -105,15 +107,6 @@ def _check_finite(number: str) -> None:
     """Refuse NaN and infinity, which JSON does not have."""
     if not math.isfinite(float(number)):
         raise ArgumentError(f"a number must be finite, got {number[:20]}")
-
-
-def _of_address(model: type[B], request: Request) -> B:
-    params = request.query_params
-    _refuse_duplicate_keys(params.multi_items())
-    try:
-        return model.model_validate_strings(dict(params))
-    except ValidationError as error:
-        raise ArgumentError(_fault_message(error, model)) from None
 
 
 def _fault_message(error: ValidationError, model: type[Body]) -> str:
@@ -151,9 +144,13 @@ def request_stream(data: bytes) -> tuple[Any, bytes]:
         for message in pa.ipc.MessageReader.open_stream(data):
             if message.type == "schema":
                 columns += pa.ipc.read_schema(message)
-            batch = message.type == "record batch"
-            if batch and _is_compressed(message.metadata.to_pybytes()):
-                raise ArgumentError("send Arrow streams uncompressed")
+            if message.type == "record batch":  # whose head pyarrow has checked
+                head = message.metadata.to_pybytes()
+                (root,) = struct.unpack_from("<I", head, 0)
+                if place := _field(head, root, _HEADER):
+                    (offset,) = struct.unpack_from("<I", head, place)
+                    if _field(head, place + offset, _COMPRESSION):
+                        raise ArgumentError("send Arrow streams uncompressed")
     except ArgumentError:
         raise
     except (pa.ArrowException, OSError, ValueError, struct.error) as error:
@@ -168,16 +165,6 @@ def request_stream(data: bytes) -> tuple[Any, bytes]:
     if table.num_rows > len(data):  # which some types need no bytes for
         raise ArgumentError(f"{table.num_rows:,} rows are more than were sent")
     return table, fields
-
-
-def _is_compressed(head: bytes) -> bool:
-    """Look into the head of a record batch, which pyarrow has checked."""
-    (root,) = struct.unpack_from("<I", head, 0)
-    place = _field(head, root, _HEADER)
-    if not place:
-        return False
-    (offset,) = struct.unpack_from("<I", head, place)
-    return _field(head, place + offset, _COMPRESSION) != 0
 
 
 def _field(head: bytes, table: int, number: int) -> int:

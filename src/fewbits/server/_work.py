@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from fewbits.errors import FewbitsError
 from fewbits.server._errors import RETRY, ApiError
 
 T = TypeVar("T")
@@ -86,7 +87,7 @@ class Work:
             self._pool = None
 
 
-#: Returns an answer, or an exception, for each of some questions.
+#: Returns an answer to each of some questions.
 Together = Callable[[Sequence[Any]], Sequence[Any]]
 
 
@@ -165,18 +166,28 @@ class Batcher:
 
     def _answer_all(self, calls: "SimpleQueue[bool]") -> None:
         while calls.get():
-            batch = self._next_batch()
-            if not batch:  # taken together with an earlier one
-                continue
-            self._observe(len(batch))
-            try:
-                answers = batch[0].together([waiting.question for waiting in batch])
-            except Exception as error:  # each of them is told
-                answers = [error] * len(batch)
-            futures = [waiting.answer for waiting in batch]
-            pairs = list(zip(futures, answers, strict=True))
-            with contextlib.suppress(RuntimeError):  # of a loop that has ended
-                futures[0].get_loop().call_soon_threadsafe(_resolve, pairs)
+            self._answer_next()  # which holds a version no longer than it takes
+
+    def _answer_next(self) -> None:
+        batch = self._next_batch()
+        if not batch:  # taken together with an earlier one
+            return
+        self._observe(len(batch))
+        futures = [waiting.answer for waiting in batch]
+        pairs = list(zip(futures, self._answers(batch), strict=True))
+        with contextlib.suppress(RuntimeError):  # of a loop that has ended
+            futures[0].get_loop().call_soon_threadsafe(_resolve, pairs)
+
+    def _answers(self, batch: "Sequence[_Question]") -> Sequence[Any]:
+        """Answer questions in one call; where it fails, each by itself."""
+        try:
+            return batch[0].together([waiting.question for waiting in batch])
+        except FewbitsError as error:  # perhaps of one of them
+            if len(batch) == 1:
+                return [error]
+            return [self._answers([waiting])[0] for waiting in batch]
+        except Exception as error:  # each of them is told
+            return [error] * len(batch)
 
     def _next_batch(self) -> list[_Question]:
         """Take the first question, and what can be answered together with it."""

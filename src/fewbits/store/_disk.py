@@ -15,23 +15,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from fewbits._files import link_or_copy
 from fewbits.store._lock import FileLock, lock_file
-
-
-class OutFile(Protocol):
-    """A new file that is written from its beginning to its end."""
-
-    def write(self, data: Any) -> int:
-        """Append all bytes of a buffer."""
-
-    def sync(self) -> None:
-        """Put what was written on the disk."""
-
-    def close(self) -> None:
-        """Close the file, which syncs nothing."""
 
 
 class Disk:
@@ -53,9 +40,9 @@ class Disk:
         """Return the names of all files, ours or not."""
         return os.listdir(self.folder)
 
-    def create(self, name: str) -> OutFile:
+    def create(self, name: str) -> "OutFile":
         """Begin a file, or raise FileExistsError where there is one of this name."""
-        return _RealFile(self._prefix + name)
+        return OutFile(self._prefix + name)
 
     def publish(self, draft: str, name: str) -> None:
         """Rename a file, or raise FileExistsError where the new name is taken."""
@@ -177,12 +164,15 @@ def _naming(path: str) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, path) from error
 
 
-class _RealFile:
+class OutFile:
+    """A new file that is written from its beginning to its end."""
+
     def __init__(self, path: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         self._descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
 
     def write(self, data: Any) -> int:
+        """Append all bytes of a buffer."""
         left = memoryview(data).cast("B")
         length = len(left)
         while left:

@@ -109,12 +109,12 @@ class IdIndex:
         while len(numbers):
             inside = at < len(self._keys)
             at, numbers = at[inside], numbers[inside]
-            self._check(at // per_block)
+            self.check(at // per_block)
             equal = self._keys[at] == keys[numbers]
             at, numbers = at[equal], numbers[equal]
             if not len(numbers):
                 break
-            self._check(n_blocks + at // (BLOCK // 4))
+            self.check(n_blocks + at // (BLOCK // 4))
             near = self._positions[at].astype(np.int64)
             if (near >= len(self._keys)).any():
                 raise ArtefactError("an index of ids names rows that are not there")
@@ -123,14 +123,12 @@ class IdIndex:
             at, numbers = at[~hit] + 1, numbers[~hit]
         return positions
 
-    def _check(self, blocks: IdArray) -> None:
-        if self._blocks is not None:
-            self._blocks.check_blocks(blocks)
-
-    def check_all(self) -> None:
-        """Check all blocks."""
-        if self._blocks is not None:
+    def check(self, blocks: IdArray | None = None) -> None:
+        """Check some blocks of the file, or all."""
+        if self._blocks is not None and blocks is None:
             self._blocks.check(0, len(self._blocks.bytes))
+        elif self._blocks is not None and blocks is not None:
+            self._blocks.check_blocks(blocks)
 
     def _first(self, keys: Keys) -> IdArray:
         """Return the position of the first key that is not smaller, for each."""
@@ -142,7 +140,7 @@ class IdIndex:
         order = np.argsort(blocks, kind="stable")
         ordered = blocks[order]
         starts = [0, *(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist()]
-        self._check(ordered[starts])
+        self.check(ordered[starts])
         for start, stop in pairwise([*starts, len(keys)]):
             same, at = order[start:stop], int(ordered[start]) * per_block
             positions[same] = at + np.searchsorted(

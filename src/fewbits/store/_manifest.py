@@ -521,23 +521,6 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, manifest_name(manifest.number, "copy"), data, sync=False)
 
 
-def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
-    """Make a new folder with one state of another, which is held meanwhile.
-
-    Files are links where possible: they never change.
-    """
-    disk.make_folder()
-    disk.sync_parent()
-    for name in sorted(manifest.names()):
-        disk.take(folder, name)
-    for segment in manifest.segments:
-        for kind in ("ids", "mih"):
-            with contextlib.suppress(OSError):
-                disk.take(folder, segment.name(kind))
-    tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
-    publish(disk, manifest.tagged(tags))
-
-
 def collect(
     disk: Disk,
     newest: Manifest,

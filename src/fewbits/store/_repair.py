@@ -59,13 +59,8 @@ from fewbits.store._writer import EditedSegment
 _LARGEST = 1 << 62  # of ids that no checksum proves
 _MOST = 1000  # ids of a segment that are reported
 _FEW = 10  # of these, ids that are printed
-_OF_SEGMENTS = (
-    "seg-",
-    "vec-",
-    "sum-",
-    "del-",
-    "upd-",
-)  # files that cannot be made again
+#: Files that cannot be made again.
+_OF_SEGMENTS = ("seg-", "vec-", "sum-", "del-", "upd-")
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,21 +74,16 @@ class RepairReport:
         Of the state that is there now.
     n_rows : int
         Rows that live in it, those of segments that are still damaged included.
-    n_lost : int
-        Rows of segments that were dropped.
-    lost_ids : tuple
-        The ids of these, at most 1,000 of each segment where they can be read.
-    n_damaged : int
+    n_lost, lost_ids : int, tuple
+        Rows of segments that were dropped, and their ids, at most 1,000 of each segment
+        where they can be read.
+    n_damaged, damaged_ids : int, tuple
         Rows of segments that are still damaged, which `drop_rows` would drop.
-    damaged_ids : tuple
-        The ids of these, likewise.
     n_undeleted : int
         Deleted rows that are there again, as the file that marked them was damaged.
-    damaged_values : tuple of str
-        A line for each file of changed values that is still damaged.
-    reverted_values : tuple of str
-        A line for each of them that `drop_rows` has dropped: what was there before the
-        change is there again.
+    damaged_values, reverted_values : tuple of str
+        A line for each file of changed values that is still damaged, or was dropped, so
+        that the values before the change are there again.
     n_commits_lost : int
         Commits after the state to which it had to go back.
     damaged_tags : tuple of str
@@ -477,22 +467,23 @@ def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
     """Return a segment without the rows whose ids are there again in a later one."""
     source = EditedSegment(Segment(disk, state, state.segments[at]))
     for later in state.segments[at + 1 :]:
-        source.delete(_living_ids(Segment(disk, state, later)))
+        source.delete(_live_ids(Segment(disk, state, later)))
     if not source.deletes.n_deleted:
         return source.segment.entry
     return write_deletes(disk, source.segment.entry, state.number, source.deletes)
 
 
-def _living_ids(segment: Segment) -> Any:
+def _live_ids(segment: Segment) -> Any:
     import pyarrow as pa
 
-    return segment.ids.take(pa.array(segment.live_positions()))
+    live = segment.live
+    return segment.ids if live is None else segment.ids.filter(pa.array(live))
 
 
 def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:
     """Return the first ids of a damaged segment, none where they cannot be read."""
     with contextlib.suppress(ArtefactError):
-        ids: list[int | str] = _living_ids(Segment(disk, state, entry))[
+        ids: list[int | str] = _live_ids(Segment(disk, state, entry))[
             :_MOST
         ].to_pylist()
         return ids

@@ -444,14 +444,17 @@ def write_index(disk: Disk, entry: SegmentEntry, ids: Any) -> None:
         file.close()  # not synced: it can be made again
 
 
-def read_index(disk: Disk, entry: SegmentEntry) -> IdIndex:
-    """Return the index of a segment's ids from its file, checked as far as it is read.
+def read_index(disk: Disk, entry: SegmentEntry, *, whole: bool = False) -> IdIndex:
+    """Return the index of a segment's ids, checked as far as it is read, or whole.
 
     Raises ArtefactError where it is damaged, OSError where it is not there.
     """
     name, width = entry.name("ids"), 4 if entry.id_range is None else 8
     path = str(disk.folder / name)
-    return IdIndex.from_bytes(disk.map(name), entry.n_rows, width, entry.token, path)
+    index = IdIndex.from_bytes(disk.map(name), entry.n_rows, width, entry.token, path)
+    if whole:
+        index.check()
+    return index
 
 
 def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> None:

@@ -116,12 +116,6 @@ class Segment:
         """Mask of the rows that are not deleted, or None when all are there."""
         return self.deletes.live if self.entry.has_deletes else None
 
-    def live_positions(self) -> IdArray:
-        """Return the positions of the rows that are not deleted."""
-        return (
-            np.arange(self.n_rows) if self.live is None else np.flatnonzero(self.live)
-        )
-
     # Codes, columns and vectors.
 
     @cached_property

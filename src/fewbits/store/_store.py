@@ -25,7 +25,6 @@ from fewbits.store._manifest import (
     Manifest,
     check_ours,
     collect,
-    copy_state,
     is_own,
     kind_of,
     manifest_name,
@@ -275,7 +274,17 @@ class Store:
 
         Others may write meanwhile.
         """
-        copy_state(self.folder, snapshot.manifest, Disk(Path(folder)))
+        manifest, disk = snapshot.manifest, Disk(Path(folder))
+        disk.make_folder()
+        disk.sync_parent()
+        for name in sorted(manifest.names()):
+            disk.take(self.folder, name)
+        for segment in manifest.segments:
+            for kind in ("ids", "mih"):
+                with contextlib.suppress(OSError):
+                    disk.take(self.folder, segment.name(kind))
+        tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
+        publish(disk, manifest.tagged(tags))
 
     def n_files(self) -> int:
         """Return how many files the collection has."""

@@ -298,13 +298,9 @@ def stale_files(disk: Disk, manifest: Manifest) -> list[str]:
         check(copy, compare)
     for entry in manifest.segments:
         if has_index(entry):
-            check(entry.name("ids"), partial(_read_index, disk, entry))
+            check(entry.name("ids"), partial(read_index, disk, entry, whole=True))
         check(entry.name("mih"), partial(read_derived, disk, entry))
     return names
-
-
-def _read_index(disk: Disk, entry: SegmentEntry) -> None:
-    read_index(disk, entry).check_all()
 
 
 def _read_arrow(

@@ -48,8 +48,9 @@ class Extremes(NamedTuple):
 def extreme_items(scores: Array, k: int = 8) -> Extremes:
     """Find the items with the lowest and the highest scores of every bit.
 
-    As in the sheets of attributes of DBC (figure 8) and PiCoDes (figure 1). Equal
-    scores are ordered by row.
+    As in the sheets of attributes of DBC (Rastegari, Farhadi and Forsyth, ECCV 2012,
+    figure 8) and PiCoDes (Bergamo, Torresani and Fitzgibbon, NIPS 2011, figure 1).
+    Equal scores are ordered by row.
 
     Parameters
     ----------
@@ -61,21 +62,11 @@ def extreme_items(scores: Array, k: int = 8) -> Extremes:
     Returns
     -------
     Extremes
-        ``zeros`` (lowest first) and ``ones`` (highest first), each with ``scores``
-        float32 and ``rows`` int64 of shape (n_bits, k).
 
     Raises
     ------
     ArgumentError
         When there is no score, or one is not finite.
-
-    References
-    ----------
-    Rastegari, Farhadi and Forsyth, "Attribute Discovery via Predictable Discriminative
-    Binary Codes", ECCV 2012.
-
-    Bergamo, Torresani and Fitzgibbon, "PiCoDes: Learning a Compact Code for
-    Novel-Category Recognition", NIPS 2011.
 
     Examples
     --------

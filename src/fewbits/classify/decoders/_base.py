@@ -43,18 +43,7 @@ class Decoder(ABC):
 
     @abstractmethod
     def decode(self, codebook: Codebook, items: Any) -> Decoded:
-        """Return the class of each item.
-
-        Parameters
-        ----------
-        codebook : Codebook
-        items : array-like
-            Codes or scores, see `CodeDecoder.decode` and `ScoreDecoder.decode`.
-
-        Returns
-        -------
-        Decoded
-        """
+        """Return the class of each item, of its code or of its scores."""
 
     @property
     def max_distance(self) -> int | None:

@@ -13,7 +13,7 @@ from fewbits.classify.decoders import decoder_of
 from fewbits.client.wire import ARROW, BYTES, JSON
 from fewbits.codes import hamming_distances
 from fewbits.collection import KINDS, Collection, Hits, tools
-from fewbits.errors import ArgumentError, FeatureError, FewbitsError
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.server import _bodies as bodies
 from fewbits.server._bodies import Body
 from fewbits.server._errors import ApiError
@@ -73,15 +73,9 @@ async def search(body: Any, view: View, request: Request) -> Response:
         )
 
     def together(questions: Sequence[Any]) -> Sequence[Any]:
-        """Answer single queries in one call; where it fails, each by itself."""
         values = np.concatenate(questions) if query.kind == "vectors" else questions
-        try:
-            items = Query(query.kind, values).arguments(view)
-            answer = view.collection.search(**items, **options).to_dict()
-        except FewbitsError as error:  # perhaps of one of them
-            if len(questions) == 1:
-                return [error]
-            return [together([question])[0] for question in questions]
+        items = Query(query.kind, values).arguments(view)
+        answer = view.collection.search(**items, **options).to_dict()
         lists = {name: x for name, x in answer.items() if isinstance(x, list)}
         return [
             to_json({**answer, **{name: [x[i]] for name, x in lists.items()}}).encode()
