@@ -55,7 +55,8 @@ fuzz: $(VENV)/dev.stamp
 # What trains, once more, as processors without AVX-512 and without AVX2 compute;
 # with FEWBITS_NIGHTLY=1 as all kinds of processors that this one can act as.
 test-processors: $(VENV)/dev.stamp
-	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal
+	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal \
+	  -p no:schemathesis
 
 # A part of the tests with the lowest versions of other packages that are promised.
 test-lowest: $(VENV)/dev.stamp
