@@ -8,9 +8,9 @@ turn up, the search starts again without it.
 import numpy as np
 import pytest
 
-N = 70_000
+N = 140_000
 SAMPLED = 48  # every 48th row is in the sample, for few queries and for many
-MASKS = {"free": None, "even": 2, "few": 20, "rare": 20_000}
+MASKS = {"free": None, "even": 2, "few": 20, "rare": 40_000}
 
 
 def evenly(n, step):
