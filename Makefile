@@ -22,8 +22,15 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto \
   --dist worksteal
 
-test: $(VENV)/dev.stamp native-test
-	$(PYTEST) -m "not slow"
+# The native tests run beside the others; all that they print is shown if they fail.
+test: $(VENV)/dev.stamp
+	@mkdir -p build
+	@$(MAKE) --no-print-directory native-test >build/native-test.log 2>&1 & native=$$!; \
+	$(PYTEST) -m "not slow" -p no:schemathesis; python=$$?; \
+	wait $$native; native=$$?; \
+	if [ $$native = 0 ]; then tail -n 3 build/native-test.log; \
+	else cat build/native-test.log; fi; \
+	exit $$((python || native))
 
 # What takes seconds each: browsers, killed processes, power failures, whole documents.
 test-slow: $(VENV)/dev.stamp
@@ -48,7 +55,8 @@ fuzz: $(VENV)/dev.stamp
 # What trains, once more, as processors without AVX-512 and without AVX2 compute;
 # with FEWBITS_NIGHTLY=1 as all kinds of processors that this one can act as.
 test-processors: $(VENV)/dev.stamp
-	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal
+	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal \
+	  -p no:schemathesis
 
 # A part of the tests with the lowest versions of other packages that are promised.
 test-lowest: $(VENV)/dev.stamp

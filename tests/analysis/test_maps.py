@@ -148,7 +148,7 @@ def test_landmarks_are_different_and_of_every_class():
     assert np.count_nonzero(np.array(chosen) < 200) < 50  # not the first ones
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     groups=st.lists(st.integers(0, 6), min_size=1, max_size=60),
     n_landmarks=st.integers(1, 70),

@@ -120,7 +120,7 @@ def test_others_add_the_same_rows_meanwhile():
 @pytest.mark.parametrize(
     "options",
     [
-        ["x.npy", "-m", "neighbours", "-b", 8, "--set", "nested_bits=[4]"],
+        ["x.npy", "-m", "neighbours", "-b", 8, "--set", "n_iter=1"],
         ["t.csv", "--codes", "sku", "--id", "title"],
         ["x.npy", "--encoder", "long", "-b", 4, "--index", "flat"],
         ["pictures", "-m", "lsh", "-b", 8],

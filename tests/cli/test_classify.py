@@ -33,7 +33,8 @@ def folder(tmp_path_factory):
     pq.write_table(pa.table(table), folder / "t.parquet")
     np.save(folder / "q.npy", X[::25])
     table = [folder / "t.parquet", "--column", "vector", "--label", "label"]
-    run("fit", *table, "-m", "llc", "-o", folder / "b", *SETTINGS)
+    first = ["--set", "codebook_training.max_epochs=10"]
+    run("fit", *table, "-m", "llc", "-o", folder / "b", *first, *SETTINGS)
     run("build", folder / "b", *table)
     return folder
 

@@ -59,7 +59,7 @@ def test_a_sample_of_the_copied_rows(every_isa, n_queries):
 def test_more_allowed_rows_than_are_gathered_at_once(every_isa):
     rng = np.random.default_rng(0)
     database = rng.integers(0, 256, (115_000, 3), dtype=np.uint8)
-    queries = rng.integers(0, 256, (200, 3), dtype=np.uint8)
+    queries = rng.integers(0, 256, (20, 3), dtype=np.uint8)
     mask = np.packbits(np.arange(len(database)) % 5 < 3)
     every_isa.check_topk(queries, database, 30, mask, threads=(1, 8))
     every_isa.check_within(queries, database, 3, mask, threads=(1, 8))

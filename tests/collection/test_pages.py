@@ -156,9 +156,9 @@ def test_chosen_bits(images):
 
 def test_classes_name_sides_of_which_they_are_a_small_share(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    X = np.repeat(np.arange(30) < 15, 60)[:, None] - 0.5
+    X = np.repeat(np.arange(30) < 15, 40)[:, None] - 0.5
     encoder = LinearEncoder([[1.0]], [0.0], zero_bit=1)
-    labels = np.repeat([f"class{c}" for c in range(30)], 60).tolist()
+    labels = np.repeat([f"class{c}" for c in range(30)], 40).tolist()
     columns = {"label": labels, "words": labels}
     col = Collection.create(
         None, X, encoder=encoder, columns=columns, keep_vectors="float32"

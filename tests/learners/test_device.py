@@ -135,7 +135,7 @@ def test_smallest_of_tensors():
 @pytest.mark.parametrize("n", [200, 20])
 def test_torch_trains_alike(learner, name, n, monkeypatch):
     # For one short iteration: a sign that rounding flips changes all steps behind it.
-    monkeypatch.setattr(_neighbour_training, "_BATCHES", 25)
+    monkeypatch.setattr(_neighbour_training, "_BATCHES", 10)
     # Nor do few held-out rows decide, which rounding may change, too.
     options = {"n_iter": 1, "random_state": 0, "training__validation": 0}
     learner = clone(learner).set_params(**options)

@@ -126,7 +126,7 @@ def was_trained(make, X, **settings):
 
 
 #: What training leads to, whatever the held-out ones of few rows say of it.
-SOON = {"n_iter": 3, "random_state": 0, "validation": 0}
+SOON = {"n_iter": 2, "random_state": 0, "validation": 0}
 #: Half of what is gained on `waves`, or less, whichever the seed.
 GAIN = 0.03
 
@@ -262,7 +262,7 @@ class TestLearner:
         for validation in (0, 0.1):
             learner = made(NeighbourCodes, 16, **SOON | {"validation": validation})
             assert recall(learner, waves) > itq + GAIN
-            assert len(learner.recalls_) == (4 if validation else 0)
+            assert len(learner.recalls_) == (3 if validation else 0)
 
     def test_few_rows_lose_nothing_on_those_that_come_later(self):
         """Training takes weak features, which all differ in, for what sets rows apart.
@@ -345,7 +345,7 @@ class TestFastLearner:
     def test_as_many_bits_as_features_are_rotations(self, waves):
         blocks = []
         for n_bits in (16, 32):
-            learner = made(FastNeighbourCodes, n_bits, **SOON)
+            learner = made(FastNeighbourCodes, n_bits, **SOON | {"n_iter": 3})
             weights = learner.fit(waves[0]).encoder_.weights
             blocks.append(weights.reshape(-1, 16, 16).astype(float))
         loose, tight = (np.linalg.svd(each, compute_uv=False) for each in blocks)

@@ -14,13 +14,13 @@ from fewbits.learners import ITQ, LSH, PiCoDes, RelaxedPiCoDes
 
 def test_the_search_goes_on_where_whole_steps_are_stuck():
     rng = np.random.default_rng(0)
-    y = np.arange(600) % 60
-    X = rng.normal(size=(60, 24))[y] + rng.normal(size=(600, 24))
+    y = np.arange(300) % 30
+    X = rng.normal(size=(30, 24))[y] + rng.normal(size=(300, 24))
     ends = [
         PiCoDes(32, line_search=search, n_iter=5, random_state=0).fit(X, y).objective_
         for search in (True, False)
     ]
-    assert ends[0][-1] < 0.98 * ends[1][-1]
+    assert ends[0][-1] < 0.99 * ends[1][-1]
 
 
 def test_classifiers_that_ignore_the_code_are_told():

@@ -24,7 +24,7 @@ def test_fits_are_those_without_sharing(n_bits):
         for seed in (0, 1)
     ]
     learners += [
-        kind(n_bits, n_iter=2, random_state=0)
+        kind(n_bits, n_iter=1, random_state=0)
         for kind in (NeighbourCodes, FastNeighbourCodes)
     ]
     alone = [learner.fit(X).encoder_.fingerprint for learner in learners]
@@ -45,7 +45,7 @@ def test_neighbours_are_looked_for_once_in_each_frame():
 
 
 def test_other_rows_and_other_seeds_share_nothing():
-    fits = [(ITQ(8, n_iter=2, random_state=seed), i) for seed in (0, 1) for i in (0, 1)]
+    fits = [(ITQ(8, n_iter=1, random_state=seed), i) for seed in (0, 1) for i in (0, 1)]
     rows = X[:60], X[20:]
     alone = [each.fit(rows[i]).encoder_.fingerprint for each, i in fits]
     with shared_steps():
@@ -57,7 +57,7 @@ def test_other_rows_and_other_seeds_share_nothing():
 def test_rows_that_change_are_other_rows():
     rows = X.copy()
     with shared_steps():
-        ITQ(8, n_iter=2, random_state=0).fit(rows)
+        ITQ(8, n_iter=1, random_state=0).fit(rows)
         rows[:] = rows[:, ::-1] ** 2
-        shared = ITQ(8, n_iter=2, random_state=0).fit(rows).encoder_.fingerprint
-    assert shared == ITQ(8, n_iter=2, random_state=0).fit(rows).encoder_.fingerprint
+        shared = ITQ(8, n_iter=1, random_state=0).fit(rows).encoder_.fingerprint
+    assert shared == ITQ(8, n_iter=1, random_state=0).fit(rows).encoder_.fingerprint

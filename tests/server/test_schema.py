@@ -32,7 +32,7 @@ SETTINGS = Settings(writable=True, refresh_seconds=60.0)
 DESCRIBED = create_app(small_collection(), SETTINGS).openapi()
 schema = schemathesis.openapi.from_dict(DESCRIBED)
 N_ROUTES = len([*schema.get_all_operations()])
-EACH = (10_000 if NIGHTLY else 200) // N_ROUTES + 1
+EACH = (10_000 if NIGHTLY else 120) // N_ROUTES + 1
 
 
 @schemathesis.serializer(ARROW)

@@ -51,7 +51,7 @@ def calibration_error(confidences, right):
 def test_confidence_is_near_accuracy_on_new_items(bias):
     """Whatever the seed: how far off scores alone are depends on it."""
     collection = fitted(kernel_map="chi2", parameters={"network.bias": bias})
-    X, y = items(1, 2000)
+    X, y = items(1, 1000)
     scores = collection.encoder.project(X)
     p = class_probabilities(collection.codebook, scores, collection.calibration)
     right = collection.codebook.names[p.argmax(axis=1)] == y

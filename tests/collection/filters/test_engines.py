@@ -7,7 +7,7 @@ from fewbits.collection.filters import matching_rows
 from tests.collection.filters._conditions import CODES, N_BITS, TABLE, draw, rows
 from tests.collection.filters._duckdb import duckdb_rows
 
-N_CONDITIONS = 40_000 if os.environ.get("FEWBITS_NIGHTLY") == "1" else 1_000
+N_CONDITIONS = 40_000 if os.environ.get("FEWBITS_NIGHTLY") == "1" else 500
 
 
 def test_random_conditions():

@@ -47,7 +47,7 @@ for label in range(6):
 
 def learner(**options):
     return made(
-        DeepHash, **({"n_bits": 16, "max_epochs": 15, "random_state": 0} | options)
+        DeepHash, **({"n_bits": 16, "max_epochs": 8, "random_state": 0} | options)
     )
 
 

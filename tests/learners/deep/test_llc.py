@@ -23,7 +23,7 @@ X = (np.repeat(centres, 20, axis=0) + rng.normal(size=(400, 24))).astype(np.floa
 
 def learner(**options):
     usual = {"codebook_epochs": 8, "max_epochs": 12, "random_state": 0}
-    usual |= {"learning_rate": 0.01, "batch_size": 32}
+    usual |= {"learning_rate": 0.01, "batch_size": 32, "validation": 0}
     return made(LLC, **(usual | options))
 
 
@@ -271,7 +271,13 @@ def test_codes_that_classes_share_are_told():
 def test_items_with_several_labels(options):
     Y = np.eye(5, dtype=int)[np.arange(400) % 5] | (rng.random((400, 5)) < 0.2)
     Y[::50] = 0
-    fitted = learner(n_bits=8, codebook_epochs=2, max_epochs=3, **options).fit(X, Y)
+    options = options | {
+        "n_bits": 8,
+        "codebook_epochs": 2,
+        "max_epochs": 3,
+        "validation": 0.1,
+    }
+    fitted = learner(**options).fit(X, Y)
     assert len(np.unique(fitted.codebook_, axis=0)) == 5
     assert 0 <= fitted.history_[-1]["accuracy"] <= 1
 

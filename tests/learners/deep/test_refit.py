@@ -1,6 +1,7 @@
 """Training on all items in the end."""
 
 from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,12 +16,17 @@ from tests.learners._made import made
 y = np.repeat(np.arange(5), 30)
 rng = np.random.default_rng(0)
 X = (np.eye(5, 12)[y] * 4 + rng.normal(size=(150, 12))).astype(np.float32)
-OPTIONS = {"max_epochs": 20, "learning_rate": 0.05, "validation": 0.3}
+OPTIONS = {"max_epochs": 12, "learning_rate": 0.05, "validation": 0.3}
 
 
 def learner(**options):
     fixed = {"n_bits": 16, "random_state": 0, "device": "cpu"}
     return made(DeepHash, **{**fixed, **OPTIONS, **options})
+
+
+@cache
+def fitted_once(refit=False):
+    return learner(refit=refit).fit(X, y)
 
 
 def best_epoch(fitted):
@@ -43,7 +49,7 @@ def interrupt():
 
 
 def test_all_items_are_trained_on_for_the_best_number_of_epochs():
-    first, fitted = learner().fit(X, y), learner(refit=True).fit(X, y)
+    first, fitted = fitted_once(), fitted_once(refit=True)
     n_epochs = best_epoch(first)
     assert 1 < n_epochs < OPTIONS["max_epochs"]
     whole = learner(max_epochs=n_epochs, validation=0).fit(X, y)
@@ -80,7 +86,7 @@ def test_an_interrupt_leaves_what_was_chosen(backbone):
     torch.manual_seed(0)
     made = [nn.Linear(12, 12) if backbone else None] * 2
     made = [deepcopy(each) for each in made]
-    first = learner(backbone=made[0]).fit(X, y)
+    first = learner(backbone=made[0]).fit(X, y) if backbone else fitted_once()
     model = learner(refit=True, backbone=made[1], callbacks=[at_refit(interrupt)])
     with pytest.warns(UserWarning, match="interrupted while it was trained anew"):
         fitted = model.fit(X, y)
@@ -95,7 +101,7 @@ def test_after_an_interrupt_nothing_is_trained_anew():
         if record["epoch"] == 3:
             raise KeyboardInterrupt
 
-    with pytest.warns(UserWarning, match="interrupted after 3 of 20"):
+    with pytest.warns(UserWarning, match="interrupted after 3 of 12"):
         fitted = learner(refit=True, callbacks=[callback]).fit(X, y)
     assert len(fitted.held_out_) == 45
 
@@ -104,7 +110,7 @@ def test_divergence_leaves_what_was_chosen():
     def diverge():
         raise DivergedError("the loss is not finite")
 
-    first = learner().fit(X, y)
+    first = fitted_once()
     model = learner(refit=True, callbacks=[at_refit(diverge)])
     with pytest.raises(DivergedError):
         model.fit(X, y)
@@ -139,7 +145,7 @@ def test_a_killed_fit_goes_on_to_the_same_end(tmp_path, phase):
         if record.get("phase", "") == phase and record["epoch"] == 2:
             raise Killed
 
-    whole = learner(refit=True).fit(X, y)
+    whole = fitted_once(refit=True)
     path = tmp_path / "c.pt"
     with pytest.raises(Killed):
         learner(refit=True, checkpoint=path, callbacks=[kill]).fit(X, y)

@@ -24,7 +24,7 @@ y = np.repeat(np.arange(N_CLASSES), 25)
 # Classes differ by few features; in the others items differ more.
 X = rng.normal(size=(len(y), D)).astype(np.float32) * 3
 X[:, :6] = rng.normal(size=(N_CLASSES, 6))[y] + 0.3 * rng.normal(size=(len(y), 6))
-SHORT = TrainingConfig(max_epochs=15, validation=0, eval_every=0)
+SHORT = TrainingConfig(max_epochs=8, validation=0, eval_every=0)
 
 
 def learnt(supervision, n_bits=16, **options):

@@ -75,7 +75,7 @@ def test_killed_training_resumes_to_the_same_result(loss, tmp_path):
         "hidden": (8,),
         "dropout": 0.3,
         "control": PosteriorControl(n_hidden=16),
-        "max_epochs": 4,
+        "max_epochs": 3,
     }
     whole = learner(**options).fit(X, y)
     path = tmp_path / "training.pt"
