@@ -96,7 +96,8 @@ def test_what_somebody_uses_is_not_removed(folder):
 
 def test_replaced_files_are_named(folder):
     (path,) = folder.glob("rows-*/seg-*.arrow")
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     call("verify", folder, "--repair")
     damaged = sorted(folder.glob("rows-*/damaged-*"))
     status, printed = call("verify", folder)
@@ -113,22 +114,24 @@ def test_replaced_files_are_named(folder):
     assert len(printed) == 1 + len(damaged)
 
 
-def test_deletes_that_come_back_are_told_by_the_status(folder):
-    Collection.open(folder).delete(range(5))
+def test_deletes_that_come_back_are_told_by_the_status(tmp_path):
+    folder = tmp_path / "b"
+    Collection.create(folder, np.resize(X, (1000, 8)), encoder=ENCODER)
+    Collection.open(folder).delete(range(300))  # few would be in the manifest
     (path,) = folder.glob("rows-*/del-*")
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
-    assert "5 deletes depend on it" in call("verify", folder)[1]
+    assert "300 deletes depend on it" in call("verify", folder)[1]
     status, printed = call("verify", folder, "--repair")
-    assert (status, printed.splitlines()[0]) == (0, "35 rows are there, 0 are lost")
-    Collection.open(folder).delete(range(5, 7))
+    assert (status, printed.splitlines()[0]) == (0, "700 rows are there, 0 are lost")
+    Collection.open(folder).delete(range(300, 310))
     path = max(folder.glob("rows-*/del-*"), key=lambda path: path.stat().st_mtime_ns)
     path.write_bytes(path.read_bytes()[:-1])
-    assert "7 deletes depend on it" in call("verify", folder)[1]
+    assert "300 deletes depend on it" in call("verify", folder)[1]
     status, printed = call("verify", folder, "--repair")
     assert status == 1
-    assert "7 deleted rows are there again" in printed
+    assert "300 deleted rows are there again" in printed
     assert call("verify", folder)[0] == 0
 
 

@@ -117,7 +117,7 @@ def measure(settings: Settings) -> Metrics:
     tuned = [  # the same beside each rule
         {"tuned_on": each.validation_share, **met(each, each.tuned)} for each in mixed
     ]
-    apart = {name: measures.told_apart(each) for name, each in scores.items()}
+    apart = {name: measures.told_apart(*each) for name, each in scores.items()}
     return {"scores": apart, "rules": rules, "tuned": tuned}
 
 
