@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -88,6 +88,9 @@ class DBC(IterativeLearner):
     n_bits : int, default=64
     weights : DBCWeights or None, default=None
         Of the terms of the objective; None takes the defaults.
+    balance_bits : bool, default=True
+        Weight the ones and the zeros of each bit equally in the hinge loss, as the
+        released code does. False gives each row the same weight, as eq. (1) does.
     class_weight : {'balanced', None}, default='balanced'
         Let all classes count alike in the pairs, however many rows they have. None
         counts rows, as in the paper, whose classes have the same size; a class with
@@ -95,6 +98,9 @@ class DBC(IterativeLearner):
     codes : {'image', 'category'}, default='image'
         Whether rows of one class may have different labels. Predicted bits of one class
         may differ in both.
+    b_step : {'sequential', 'simultaneous'}, default='sequential'
+        Choose the labels of one class after the other so that the objective cannot
+        rise, or flip all at once as the released code does, which oscillates.
     n_iter : int, default=10
         Number of alternations between labels and hyperplanes, usually more than it
         takes until no label changes. 0 keeps the hyperplanes that predict the start.
@@ -104,7 +110,7 @@ class DBC(IterativeLearner):
     encoder_ : LinearEncoder
     objective_ : ndarray of shape (n_iter_,)
         Eq. (1) in the units of the notes, a mean over the bits, after each iteration.
-        It never rises.
+        It never rises with ``b_step='sequential'``.
     objective_terms_ : dict of str to ndarray of shape (n_iter_,)
         Its terms without their weights: ``'intra'`` and ``'inter'``, shares of pairs
         whose labels differ, ``'regulariser'`` and ``'slack'``. Beside them
@@ -119,9 +125,7 @@ class DBC(IterativeLearner):
     paper's units, the ``N_c / N`` of the released code where classes have the same
     size. ``lambda2`` is added, so that the objective is at least 0. Features are
     centred and scaled to a mean variance of 1. For rows of unit length the paper's
-    ``gamma = lambda1 = 1``, on a sum of slack, is n_features / N and 1. Ones and zeros
-    of a bit weigh the same in the slack, as in the released code, which changes all
-    labels at once and oscillates; here one class comes after the other. Bits start from
+    ``gamma = lambda1 = 1``, on a sum of slack, is n_features / N and 1. Bits start from
     the signs of principal components, beyond the rank of the data from random
     combinations of them. Nothing else keeps two bits from being the same: a warning is
     given where half of the bits, or more, repeat others.
@@ -149,12 +153,16 @@ class DBC(IterativeLearner):
 
     _: KW_ONLY
     weights: DBCWeights | None = None
+    balance_bits: bool = True
     class_weight: str | None = "balanced"
     codes: str = "image"
+    b_step: str = "sequential"
     n_iter: int = 10
 
     constraints: ClassVar = USUAL | {
+        "balance_bits": ["boolean"],
         "codes": [words("image", "category")],
+        "b_step": [words("sequential", "simultaneous")],
         "n_iter": FROM_0,
     }
     needs_labels = True
@@ -172,12 +180,15 @@ class DBC(IterativeLearner):
         categories = Categories(sizes, even=self.class_weight is not None)
         weights = self._config("weights", DBCWeights)
         gamma = X.shape[1] / len(X) if weights.gamma is None else weights.gamma
-        objective = Objective(categories, gamma, weights.lambda1, weights.lambda2)
+        objective = Objective(
+            categories, gamma, weights.lambda1, weights.lambda2, self.balance_bits
+        )
         rng, by_image = check_random_state(self.random_state), self.codes == "image"
         labels = initial_labels(Z, categories, self.n_bits, rng, by_image=by_image)
         planes = train(Z, labels, objective)
         start = labels, planes, scores_of(Z, planes), np.empty((0, len(TERMS)))
-        states = partial(iterations, Z, objective, by_image)
+        b_step = improve if self.b_step == "sequential" else flip
+        states = partial(iterations, Z, objective, partial(b_step, by_image=by_image))
         _, planes, scores, history = self._run(states, start, X, numbers)
         self.objective_terms_ = dict(zip(TERMS, history.T, strict=True))
         warn_repeated_bits(scores > 0, "take fewer bits, or raise weights.lambda1")
@@ -186,13 +197,16 @@ class DBC(IterativeLearner):
 
 
 def iterations(
-    Z: Float64Array, objective: Objective, by_image: bool, start: Arrays
+    Z: Float64Array,
+    objective: Objective,
+    b_step: Callable[[Labels, Float64Array, Objective], Labels],
+    start: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
     """Yield the states after the iterations of algorithm 1, with eq. (1)."""
     labels, planes, scores, history = start
     while True:
         before = labels
-        labels = improve(labels, scores, objective, by_image=by_image)  # lines 4 and 5
+        labels = b_step(labels, scores, objective)  # lines 4 and 5
         # Line 6, for the bits whose labels changed; the better planes are kept.
         changed = (labels != before).any(axis=0)
         if changed.any():
@@ -290,6 +304,7 @@ class Objective:
     gamma: float
     lambda1: float
     lambda2: float
+    balanced: bool
 
     @property
     def most_intra(self) -> float:
@@ -306,7 +321,8 @@ class Objective:
 
     def row_weight(self, n_alike: NDArray[Any]) -> Float64Array:
         """Return the share of one row in the slack, given how many have its label."""
-        return np.asarray(1 / (2 * np.maximum(n_alike, 1)))
+        n = 2 * np.maximum(n_alike, 1) if self.balanced else self.categories.n_rows
+        return np.asarray(1 / np.broadcast_to(n, np.shape(n_alike)))
 
     def slack(
         self, loss1: Float64Array, loss0: Float64Array, N1: NDArray[Any]
@@ -364,8 +380,32 @@ def initial_labels(
     return labels
 
 
-#: As many as the released code does; fewer when nothing moves any more.
+#: As many as the released code does; of `improve` fewer when nothing moves any more.
 _SWEEPS = 10
+
+
+def flip(
+    labels: Labels, scores: Float64Array, objective: Objective, *, by_image: bool
+) -> Labels:
+    """Flip every label at once that seems better flipped, as the released code does."""
+    # A label agrees with others of its class and disagrees with other classes. A 0
+    # flips where ``n1 > lambda (N1 - n1)``, a 1 where ``n0 > lambda (N0 - n0)``. Where
+    # both hold, the whole class changes sides, and back in the next sweep.
+    categories, flipped = objective.categories, scores > 0
+    sizes = categories.sizes[:, None]
+    share = objective.lambda2 * float(((sizes / categories.n_rows) ** 2).sum())
+    for _ in range(_SWEEPS):
+        n1 = categories.counts(flipped)
+        n0, N1 = sizes - n1, n1.sum(axis=0)
+        N0 = categories.n_rows - N1
+        flip0 = np.repeat(n1 > share * (N1 - n1), categories.sizes, axis=0)
+        flip1 = np.repeat(n0 > share * (N0 - n0), categories.sizes, axis=0)
+        flipped = flipped ^ np.where(flipped, flip1, flip0)
+    if not by_image:  # the label of most rows of a class, 0 when there are as many
+        ones = 2 * categories.counts(flipped) > sizes
+        flipped = np.repeat(ones, categories.sizes, axis=0)
+    constant = flipped.all(axis=0) | ~flipped.any(axis=0)
+    return np.where(constant, labels, flipped)  # nothing to train them on
 
 
 def improve(
