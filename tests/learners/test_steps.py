@@ -198,22 +198,23 @@ class TestBRE:
 
 
 class TestDBC:
-    def problem(self, seed, even, sizes=(3, 4, 1)):
+    def problem(self, seed, balanced, even, sizes=(3, 4, 1)):
         rng = np.random.default_rng(seed)
         labels = rng.random((sum(sizes), 5)) < 0.5
         labels[0], labels[-1] = True, False
         categories = _dbc.Categories(np.array(sizes), even)
         lambda1 = rng.choice([0.1, 1, 5])
-        objective = _dbc.Objective(categories, 0.7, lambda1, 1.5)
+        objective = _dbc.Objective(categories, 0.7, lambda1, 1.5, balanced)
         return labels, 2 * rng.normal(size=labels.shape), objective
 
     def value(self, labels, scores, objective, norms=0.0):
         norms = norms * np.ones(labels.shape[1])
         return objective.value(objective.terms(labels, scores, norms))
 
+    @pytest.mark.parametrize("balanced", [True, False])
     @pytest.mark.parametrize("even", [True, False])
-    def test_objective_is_eq_1_in_other_units(self, even):
-        L, F, objective = self.problem(0, even, sizes=(4, 7, 1, 9))
+    def test_objective_is_eq_1_in_other_units(self, balanced, even):
+        L, F, objective = self.problem(0, balanced, even, sizes=(4, 7, 1, 9))
         sizes = np.array([4, 7, 1, 9])
         n, y = 21, np.repeat(np.arange(4), sizes)
         mass = n / (4 * sizes[y]) if even else np.ones(n)
@@ -226,14 +227,15 @@ class TestDBC:
             pairs = differ[same].sum() / 2 - lambda2 / 2 * differ[~same].sum()
             slack = np.maximum(0, 1 - np.where(L[:, s], 1, -1) * F[:, s]) ** 2
             alike = (L[:, s, None] == L[:, s]).sum(axis=1)
-            weights = 1 / (2 * alike)
+            weights = 1 / (2 * alike) if balanced else 1 / n
             rest = 0.7 * 0.4 + objective.lambda1 * (weights * slack).sum()
             assert value[s] == pytest.approx(pairs / unit + 1.5 + rest)
 
     @seeds
+    @pytest.mark.parametrize("balanced", [True, False])
     @pytest.mark.parametrize("even", [True, False])
-    def test_no_labels_of_a_single_class_are_better(self, seed, even):
-        L, F, objective = self.problem(seed, even)
+    def test_no_labels_of_a_single_class_are_better(self, seed, balanced, even):
+        L, F, objective = self.problem(seed, balanced, even)
         before = self.value(L, F, objective)
         by_category = _dbc.improve(L, F, objective, by_image=False)
         assert (self.value(by_category, F, objective) <= before + 1e-12).all()
@@ -256,7 +258,7 @@ class TestDBC:
         X = rng.normal(size=(4, 10))[y] + 0.7 * rng.normal(size=(120, 10))
         labels = X[:, :3] + rng.normal(size=(120, 3)) > 0
         categories = _dbc.Categories(np.bincount(y))
-        objective = _dbc.Objective(categories, 0.2, 0.8, 1.0)
+        objective = _dbc.Objective(categories, 0.2, 0.8, 1.0, True)
         planes = _dbc.train(X, labels, objective)
 
         def value(planes):
