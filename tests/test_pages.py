@@ -110,6 +110,26 @@ def test_every_path_in_contributing_is_there():
         assert there or "NAME" in path, path
 
 
+def test_every_name_in_contributing_is_defined():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    names = {
+        name
+        for name in re.findall(r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`", text)
+        if name != name.lower() or "_" in name
+        if not name.endswith((".py", ".md"))
+    }
+    assert len(names) > 40
+    defined = []  # by each file
+    for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
+        code = path.read_text("utf-8")
+        words = re.findall(r"^ *(?:def|class|from .* import) (\w+)", code, re.M)
+        words += re.findall(r"^ *(?:self\.)?(\w+)(?:: .*)? \|?= ", code, re.M)
+        words += re.findall(r'"(\w+)"', code)  # a column, or a field of a manifest
+        defined.append({path.stem, *words})
+    for name in names:
+        assert any({*name.split(".")} <= words for words in defined), name
+
+
 def test_every_command_of_fewbits_is_on_a_page():
     shown = {
         command.split()[1]

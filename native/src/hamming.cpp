@@ -184,8 +184,8 @@ void scan(CodeView queries, CodeView database, std::size_t begin, std::size_t en
     for (std::size_t q = 0; q < queries.rows; ++q) collectors[q]->put(sinks[q]);
 }
 
-/// Distances that the shares which are done leave for the others: the k-th nearest of one
-/// share is no nearer than that of all. Ties stay, so answers do not depend on who is first.
+/// Bounds that finished shares pass to the rest: the k-th nearest of one share is no
+/// nearer than that of all. Ties stay, so answers do not depend on who is first.
 class Bounds {
 public:
     explicit Bounds(std::size_t n) : bounds_(n) {

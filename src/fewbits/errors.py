@@ -138,8 +138,8 @@ class Outcome(NamedTuple):
         return not self.errnos or getattr(error, "errno", None) in self.errnos
 
 
-#: What becomes of each error, looked through in this order. On the command line each is
-#: one line, and exit status 2.
+#: What each error is over HTTP, looked through in this order. On the command line each
+#: is one line, and exit status 2.
 OUTCOMES = (
     Outcome("disk_full", OSError, 507, False, (errno.ENOSPC, errno.EDQUOT)),
     Outcome("disk_failed", OSError, 503, False, (errno.EIO,)),

@@ -245,7 +245,7 @@ def test_kept_vectors_rank_again_unless_told_otherwise(home, form):
     assert [[row for row, _ in line] for line in answers(own)] == [
         [row for row, _ in line] for line in nearest(between.round(5), 4)
     ]
-    # Codes alone have no vectors to compare: they are not ranked again by themselves.
+    # Codes alone have no vectors to compare: they are not re-ranked by themselves.
     assert col.search(codes=ENCODER.encode(Q), k=6).metric == "hamming"
 
 

@@ -7,7 +7,7 @@
 namespace fewbits {
 
 /// Row-major packed codes: `rows` codes of `bytes` bytes each. The *position* of a code
-/// is where it stands here, from 0 on; arrays named `rows` hold positions.
+/// is where it stands here, from 0 on.
 struct CodeView {
     const std::uint8_t* data;
     std::size_t rows;
@@ -23,8 +23,8 @@ using Mask = const std::uint8_t*;
 void hamming_distances(CodeView queries, CodeView database, std::int32_t* distances,
                        std::size_t n_threads);
 
-/// The `k` nearest allowed codes of every query, ordered by (distance, position), and
-/// padded with -1. `k` is at most `database.rows`.
+/// The `k` nearest allowed codes of every query: distances, and positions in `rows`,
+/// ordered by (distance, position) and padded with -1. `k` is at most `database.rows`.
 void hamming_topk(CodeView queries, CodeView database, Mask allowed, std::size_t k,
                   std::int32_t* distances, std::int64_t* rows, std::size_t n_threads);
 
@@ -41,7 +41,7 @@ public:
     /// How many each query has.
     void counts(std::int64_t* counts) const;
 
-    /// All hits, query by query, ordered by (distance, position).
+    /// All hits, query by query, ordered by (distance, position): `rows` gets positions.
     void write(std::int32_t* distances, std::int64_t* rows) const;
 
 private:

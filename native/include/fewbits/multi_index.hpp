@@ -56,7 +56,7 @@ public:
     /// How many each query has, and as for `multi_index_topk`.
     void counts(std::int64_t* counts, std::int64_t* work, std::uint8_t* done) const;
 
-    /// All hits, query by query, ordered by (distance, position).
+    /// All hits, query by query, ordered by (distance, position): `rows` gets positions.
     void write(std::int32_t* distances, std::int64_t* rows) const;
 
 private:

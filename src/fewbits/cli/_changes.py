@@ -147,7 +147,8 @@ def delete(
 ) -> None:
     """Delete items of COLLECTION by their ids, by a condition, or by both.
 
-    Their space on disk is freed once half of a segment is deleted, or by `compact`.
+    Their space on disk is freed once more than half of a segment is deleted, or by
+    `compact`.
 
     Example: fewbits delete my-collection --ids 4711 --ids 4712
 

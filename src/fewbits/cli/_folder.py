@@ -26,8 +26,10 @@ def verify(
         bool,
         Option(
             "--drop-rows",
-            help="With --repair: drop the rows of files that are still damaged. Their "
-            "files stay as damaged-*. Without it such rows stay as they are.",
+            help="With --repair: drop what cannot be restored: segments with damaged "
+            "rows or vectors, damaged updates (the values before return), and a "
+            "damaged newest manifest (an older version returns). Their files stay as "
+            "damaged-*. Without it all of these stay as they are.",
         ),
     ] = False,
     as_json: opt.Json = False,
@@ -101,7 +103,9 @@ def compact(
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Rewrite COLLECTION without deleted rows, in as few segments as possible.
+    """Rewrite COLLECTION without deleted rows and superseded values.
+
+    It gets as few segments as possible.
 
     Rarely needed: `add`, `upsert` and `delete` keep the number of files small, and the
     folder at most twice as large as its items. Files that another process still reads

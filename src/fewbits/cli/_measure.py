@@ -45,7 +45,7 @@ def recall(
         Option(help="Queries to draw. Default: all of --input, or 1,000 items."),
     ] = None,
     shortlist: Annotated[
-        int | None, Option(help="Codes that are ranked again. Default: as in search.")
+        int | None, Option(help="Codes that are re-ranked. Default: as in search.")
     ] = None,
     confidence: Annotated[
         float, Option(help="Confidence level of the interval.")

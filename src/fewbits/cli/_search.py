@@ -58,7 +58,7 @@ def search(
     ] = None,
     shortlist: Annotated[
         int | None,
-        Option(help="Codes that are ranked again. Default: 100, or ten times k."),
+        Option(help="Codes that are re-ranked. Default: 100, or ten times k."),
     ] = None,
     columns: opt.HitColumns = None,
     encoder: Annotated[

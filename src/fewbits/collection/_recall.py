@@ -45,7 +45,7 @@ class RecallEstimate:
     confidence : float
         Share of samples whose interval contains that mean.
     shortlist : int or None
-        Codes that are ranked again; None where none are.
+        Codes that are re-ranked; None where none are.
     held_out : bool
         Whether queries were given, and not drawn from the collection.
     """

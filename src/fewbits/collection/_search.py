@@ -129,7 +129,7 @@ def metric_of(query: Query, rerank: bool | None, shortlist: int | None) -> str:
         return "euclidean" if keeps else "scores"
     if shortlist is not None:
         raise ArgumentError(
-            "a shortlist is ranked again: it needs rerank=True (on the command line by "
+            "a shortlist is re-ranked: it needs rerank=True (on the command line by "
             "--rerank)"
         )
     return "hamming"
@@ -319,7 +319,7 @@ def others_than(stored: IdArray, rows: IdArray) -> NDArray[np.bool_]:
     """Return where answers are not the queries themselves: all but one for each.
 
     A query that is not among its own answers, behind as many of the same distance,
-    loses the last of them.
+    loses the last of them, so that each keeps k - 1.
     """
     others: NDArray[np.bool_] = rows != stored[:, None]
     others[others.all(axis=1), -1] = False

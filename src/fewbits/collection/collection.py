@@ -295,7 +295,7 @@ class Collection:
             Bring all vectors, those of queries too, to length 1: then the nearest are
             those of the smallest angle (cosine), whatever their lengths.
         keep_vectors : {None, "float16", "float32", "int8"}, default=None
-            Whether features are kept, to rank a shortlist again by them.
+            Whether features are kept, to re-rank a shortlist by them.
         index : {"auto", "flat", "multi-index"}, default="auto"
             How codes are searched; answers are the same with each. ``"flat"`` compares
             each query with every code, ``"multi-index"`` looks it up in tables that
@@ -568,10 +568,10 @@ class Collection:
             A column, such as the document of a passage: find the best item of each of
             `k` groups. Items without a value are one group.
         rerank : bool, default=None
-            Rank a Hamming shortlist again. None does so by kept vectors where there are
+            Re-rank a Hamming shortlist. None does so by kept vectors where there are
             any; True by these, or else by the scores of the query; False never does.
         shortlist : int, default=None
-            How many codes are ranked again: 100, or ten times `k`. With float vectors
+            How many codes are re-ranked: 100, or ten times `k`. With float vectors
             and a shortlist of all items, answers are exact.
         columns : sequence of str, default=None
             Columns that hits have; None for all.
@@ -855,7 +855,7 @@ class Collection:
         Returns
         -------
         tuple of RecallEstimate
-            For the codes alone ("hamming"), for a shortlist ranked again by scores
+            For the codes alone ("hamming"), for a shortlist re-ranked by scores
             ("scores") and, where vectors are kept, by these ("euclidean").
 
         Raises
@@ -1297,7 +1297,8 @@ skip_unreadable, progress
         """Return the versions that can still be read by `at`, the newest last.
 
         A version stays while it has a name, see `tag`, and as long as a handle, here or
-        in another process, uses it; others as long as the newest one needs their files.
+        in another process, uses it. Of the others, at most the last three commits can
+        be read, while their files are still there.
         """
         rows = self._version.rows
         return [] if rows is None else list(rows.store.numbers())
@@ -1428,13 +1429,13 @@ skip_unreadable, progress
     # Keeping it well.
 
     def compact(self, *, timeout: float | None = None) -> None:
-        """Remove deleted rows, merge segments, and write tables for searching.
+        """Remove deleted rows and old values, merge segments, and write search tables.
 
-        Deleted rows leave the disk, and segments become as few as may be. This happens
-        by itself while rows come and go, so that a folder is at most twice its live
-        rows and those of versions that have names. Then tables of multi-index hashing
-        are written where they find neighbours faster, unless the index is ``"flat"``,
-        and remains of a save that was killed are removed.
+        Segments become as few as may be. This happens by itself while rows come and go,
+        so that a folder is at most twice its live rows and those of versions that have
+        names. Then tables of multi-index hashing are written where they find neighbours
+        faster, unless the index is ``"flat"``, and remains of a save that was killed
+        are removed.
 
         Parameters
         ----------
@@ -1511,8 +1512,10 @@ skip_unreadable, progress
         path : str or Path
             Of a collection, however damaged it is.
         drop_rows : bool, default=False
-            Drop the segments of rows that cannot be put back; their files stay beside
-            the others under names that begin with ``damaged-``.
+            Drop what cannot be restored: segments with damaged rows or vectors, damaged
+            updates (the values before return), and a damaged newest manifest (an older
+            version returns). Their files stay beside the others, under names that
+            begin with ``damaged-``.
         encoder : Encoder, Collection, str or Path, default=None
             In the place of one whose file is damaged; rows are encoded anew from their
             kept vectors, as by `reencode`.
@@ -1782,7 +1785,8 @@ skip_unreadable, progress
     ) -> int:
         """Add rows; "add_missing" leaves out those whose ids are there.
 
-        What is `chosen` holds of the first rows, and must hold of those that are there.
+        `chosen` (index, keep_vectors) applies to a collection without rows, and must
+        match that of existing rows.
         """
         chosen = dict(chosen or {})
         with self._change():
@@ -1822,6 +1826,7 @@ skip_unreadable, progress
                     required |= {*schema.names}.difference(RESERVED)
                 table = aligned(table, typed, id_name=source.id, required=required)
                 writer.retype(typed)  # a column of nulls may have values now
+                # Again, as others may have added some.
                 if how == "add_missing" and ID in table.column_names:
                     table = filtered(table, ~writer.holds(one_chunk(table[ID])))
                 (writer.upsert if how == "upsert" else writer.append)(table)

@@ -45,11 +45,11 @@ class Hits(Sequence[list[Hit]]):
     Attributes
     ----------
     ids : ndarray of shape (n_queries, k)
-        int64, or objects that are texts; nearest first, padded by -1 or None where
+        int64, or objects that are texts; nearest first, padded with -1 or None where
         fewer were found. `k` is at most the number of items, and within a radius that
         of the longest answer.
     distances : ndarray of shape (n_queries, k)
-        int32 numbers of bits, padded by -1; or float32, padded by infinity.
+        int32 numbers of bits, padded with -1; or float32, with infinity.
     metric : str
         What the distances are: ``"hamming"``, bits that differ; ``"euclidean"``, of
         kept vectors; ``"scores"``, the sum of ``|score|`` of the query over the bits
@@ -91,7 +91,7 @@ class Hits(Sequence[list[Hit]]):
 
     @property
     def rerank(self) -> bool:
-        """Whether a shortlist was ranked again, by kept vectors or by scores."""
+        """Whether a shortlist was re-ranked, by kept vectors or by scores."""
         return self.metric in ("euclidean", "scores")
 
     def __len__(self) -> int:

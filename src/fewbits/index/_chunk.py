@@ -19,9 +19,9 @@ class Chunk:
     """Some codes, whose ids rise. A value: additions and removals make another.
 
     The *id* of a code is what answers name; in the index of a collection it is the row.
-    Its *position* is where it stands in these arrays, in the order of the ids, in which
-    ties are answered. A caller's masks and vectors are in the order in which codes
-    came, without those removed; `caller_positions` are positions in these.
+    Its *position* is where it stands in these arrays, in the order of the ids, by which
+    equal distances are ordered. A caller's masks and vectors are in the order in which
+    codes came, without those removed; `caller_positions` are positions in these.
 
     `ids` are a range where they count on from the first, which is `first_id` then, and
     nothing is looked up. `live` is a mask of the `n_live` positions that are left, None

@@ -612,7 +612,8 @@ class Index(ABC):
                 near, at = self._topk(chunk, queries, min(k, len(chunk)), mask)
                 if len(self._chunks) == 1:
                     return near, at
-                # One number that sorts by (distance, position); -1 and -1 come last.
+                # One number that sorts by (distance, position). Padding, -1 and -1, is
+                # negative, so that it comes last as uint64.
                 keys.append((near.astype(np.int64) << _PLACE_BITS) + (at + start))
         if not keys:
             shape = len(queries), 0

@@ -1,4 +1,4 @@
-"""Vectors that a shortlist is ranked by again, in other forms than a matrix."""
+"""Vectors that re-rank a shortlist, in other forms than a matrix."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

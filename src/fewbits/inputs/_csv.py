@@ -35,7 +35,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _LOOKED_AT = 50  # rows examined to find the delimiter, or to recognise words
 _BATCH = 4096  # rows
 _SHOWN = 30  # characters in a message
-_LONG_NAME = 60  # letters of a name that may be a text instead
+_LONG_NAME = 60  # characters of a name that may be a text instead
 
 
 def read_csv(
@@ -46,7 +46,7 @@ def read_csv(
     Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
     class. So do columns that are wanted as texts. Ids become numbers, but no dates.
     """
-    before = csv.field_size_limit(sys.maxsize)  # cells of over 131,072 letters
+    before = csv.field_size_limit(sys.maxsize)  # cells of over 131,072 characters
     try:
         with peekable(raw) as file:
             head = file.peek(HEAD)
@@ -94,7 +94,8 @@ def read_csv(
 def _delimiter(head: bytes, source: str, options: Options) -> str:
     """Return the delimiter that cuts the first rows into equally many columns.
 
-    Commas where none does. Of two that do, one may give the columns that must exist.
+    A comma where none does. Of several, those that yield the required columns are
+    preferred.
     """
     names = {*(options.named() or options.names)}
     fitting = _fitting(head)
@@ -118,7 +119,7 @@ def table_width(head: bytes) -> int:
     """Return the number of columns if text is surely CSV, else 0.
 
     All of the first rows, two or more, have as many values, and no separator has a
-    blank behind it, as it would in a sentence.
+    space after it, as it would in a sentence.
     """
     text = head.decode("utf-8-sig", "replace")
     if len(text.splitlines()) < 2:
@@ -288,7 +289,7 @@ def _read_unquoted(path: Path, delimiter: str) -> Any:
 
 #: What stands for a missing number.
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
-#: Numbers whose letters say more than their value does: ``007``, ``+4915112345``.
+#: Numbers whose characters say more than their value does: ``007``, ``+4915112345``.
 _NAME = r"^(?:[+-]?0[\dxX]|\+\d{7})"
 #: ISO 8601 as Arrow reads it, to microseconds.
 _DATE = r"\d{4}-\d{2}-\d{2}"

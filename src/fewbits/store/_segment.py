@@ -40,7 +40,8 @@ from fewbits.store._sums import (
     sums_of,
 )
 
-#: Segments with fewer rows get no index of ids: a commit has one such at most.
+#: Segments with fewer rows get no index of ids: their ids are sorted when first looked
+#: up.
 FEW_ROWS = 1 << 12
 #: Bytes of a column that is checked as a whole when some of it is read.
 _SMALL = 1 << 22
@@ -125,7 +126,7 @@ class ArrowFile(CheckedBytes):
     def search(self, name: str, numbers: IdArray) -> IdArray:
         """Return the position of each number in a column that rises, -1 for none.
 
-        The column is halved, so that only the blocks that are looked at are read.
+        By binary search, which reads only the blocks that it probes.
         """
         last = self.batch.num_rows - 1
         low, high = np.zeros(len(numbers), np.int64), np.full(len(numbers), last)
@@ -228,7 +229,8 @@ def open_file(
 ) -> ArrowFile:
     """Open the file of rows of a segment, ``"seg"``, or of vectors, ``"vec"``.
 
-    What stands before and behind its values is checked.
+    Its head and tail are checked; a file whose checksums are in the manifest is checked
+    whole.
     """
     path = disk.folder / entry.name(kind)
     try:

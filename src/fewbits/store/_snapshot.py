@@ -64,8 +64,9 @@ FileCache: TypeAlias = WeakValueDictionary[str, SegmentFiles]
 class Segment:
     """The rows of one segment, as they are in one state of the collection.
 
-    Files are opened when something in them is asked for, and checked before. A position
-    counts the rows, deleted ones included.
+    A file is opened at its first read. Blocks are checked as they are read; those of
+    `vectors` by `check_vectors` alone. A position counts the rows, deleted ones
+    included.
 
     Attributes
     ----------

@@ -335,7 +335,9 @@ def _of_blocks(
     import pyarrow as pa
 
     bad = np.flatnonzero(sums_of(data) != known.sums).tolist()
-    if bad and not known.head:  # of a small file there is no copy of its frame
+    # The frame: what Arrow writes before and behind the values. A file whose sums stand
+    # in the manifest has no copy of it.
+    if bad and not known.head:
         place = (0, known.n_bytes), (0, n_rows), tuple(schema.names)
         return [Damage(path, "its checksum does not match", *place)]
     start, stop = known.body

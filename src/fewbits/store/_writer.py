@@ -45,7 +45,7 @@ _FEW = 1 << 16
 
 
 class Writer:
-    """Adds and deletes rows; nothing of it is there before `commit`.
+    """Adds, updates and deletes rows; readers see nothing of it before `commit`.
 
     Made by `Store.writer`, used in a ``with`` block.
 
@@ -113,7 +113,7 @@ class Writer:
         return ids
 
     def upsert(self, table: Any) -> int:
-        """Add rows with ids, in place of those that have these; return how many."""
+        """Add rows, replacing those with the same ids; return the number replaced."""
         self._check_usable()
         ids = self._ids_of(table)
         n_replaced = self._delete(ids) if self._may_be_there(ids) else 0
@@ -221,9 +221,9 @@ class Writer:
         return Snapshot(self._disk, self._newest, lock, self._cache)
 
     def tag(self, tags: Mapping[str, int]) -> None:
-        """Name states that stay, with their numbers, in place of all that were named.
+        """Replace the tags, from names to numbers of states that are to stay.
 
-        The next commit makes a state of it; its own number, the next one, may be named.
+        The next commit writes them, and may itself be tagged, by its number.
         """
         self._check_usable()
         self.manifest = self.manifest.tagged(dict(tags))

@@ -85,7 +85,7 @@ class MethodScores:
     n_bits : int or None
         None for the vectors.
     rerank : {None, "scores", "int8", "float16"}
-        What ranks a shortlist again: the query's scores, or stored vectors.
+        What re-ranks a shortlist: the query's scores, or stored vectors.
     bytes_per_item : int
         Of the code and of what is stored beside it.
     recall : float
@@ -189,7 +189,7 @@ class MethodComparison:
         Full scans of the vectors themselves, then each method at each length, with
         each re-ranking.
     k, shortlist : int
-        Neighbours that count, and rows that are ranked again.
+        Neighbours that count, and rows that are re-ranked.
     n_fit, n_base, n_queries : int
         Rows to learn from, to search among, and to search with; none is in two parts.
         As many queries again confirm a choice.
@@ -323,7 +323,7 @@ def compare(
     latency : float, default=None
         The most milliseconds of processor time from a single vector to its answer.
     shortlist : int, default=None
-        Rows by Hamming distance that are ranked again. None takes 100, or a tenth of a
+        Rows by Hamming distance that are re-ranked. None takes 100, or a tenth of a
         base that is smaller than a thousand.
     n_fit : int, default=None
         Rows to learn from; None takes half of all but the queries. The rest is the
@@ -500,7 +500,7 @@ class _Target(NamedTuple):
 
 def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
     """Return what is compared unless methods are named."""
-    # Signs of a random rotation find as much as what is learnt, ranked again by scores.
+    # Signs of a random rotation find as much as what is learnt, re-ranked by scores.
     usual: dict[str, str | Learner] = {
         "lsh": "lsh",
         "random rotation": ITQ(n_iter=0, random_state=seed),

@@ -55,7 +55,7 @@ async def delete(body: Any, view: View, request: Request) -> Json:
 
 @post_route(router, "/v1/compact", bodies.CompactBody, "Change")
 async def compact(body: Any, view: View, request: Request) -> Json:
-    """Rewrite the collection without deleted rows, however long it takes."""
+    """Rewrite without deleted rows and superseded values, however long it takes."""
     return await _change(view, lambda col: col.compact(**_options(view, body)))
 
 

@@ -27,7 +27,7 @@ function options(facts, address) {
   const hits = address.whole("k", 10, 1, facts.limits.max_k);
   const by = address.oneOf("group", names, "");
   const groups = facts.columns.filter((column) => column.name === by || repeats(column, facts));
-  // By kept vectors, where there are any, hits are ranked again unless one says no.
+  // By kept vectors, where there are any, hits are re-ranked unless one says no.
   const usual = facts.vectors;
   let reranks = address.oneOf("rerank", ["0", "1"], usual ? "1" : "0") === "1";
   const [rerankBox, rerank] = check("Re-rank", reranks, { id: "rerank" });
