@@ -92,8 +92,8 @@ def manifest_name(number: int, kind: str = "manifest") -> str:
 
 def manifest_numbers(names: Iterable[str], kind: str = "manifest") -> list[int]:
     """Return the numbers of the manifests (or copies) among files, rising."""
-    some = [name for name in names if name.startswith(kind)]
-    matches = [match for name in some if (match := _MANIFEST.fullmatch(name))]
+    names = [name for name in names if name.startswith(kind)]
+    matches = [match for name in names if (match := _MANIFEST.fullmatch(name))]
     return sorted(int(match[1]) for match in matches)
 
 

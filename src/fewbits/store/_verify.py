@@ -27,8 +27,8 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._segment import (
-    bytes_of_offset,
     has_index,
+    offset_width,
     only_batch,
     read_derived,
     read_index,
@@ -367,7 +367,7 @@ def _positions_in(column: Any, start: int, stop: int) -> tuple[int, int] | None:
     Of nested types, all; None where there are none.
     """
     n, kind, buffers = len(column), column.type, column.buffers()
-    offset_size, n_bits = bytes_of_offset(kind), _bits_of_row(kind)
+    offset_size, n_bits = offset_width(kind), _bits_of_row(kind)
     spans = []
     for i, buffer in enumerate(buffers):
         if buffer is None or buffer.address >= stop:
