@@ -21,7 +21,7 @@ from fewbits.codes import Neighbours, RangeSearchResult, as_codes
 from fewbits.errors import ArgumentError, ArtefactError, CodeError, FewbitsError
 from fewbits.index._chunk import Chunk, Mask, new_ids, rising, whole_ids
 from fewbits.index._files import read_index, write_index
-from fewbits.index._groups import Confirm, Groups, near_groups
+from fewbits.index._near_groups import Confirm, Groups, near_groups
 from fewbits.index._pairs import Pairs, near_pairs, ordered_pairs
 from fewbits.index._rerank import (
     Offsets,
