@@ -101,7 +101,10 @@ class GroupSearch:
 
 
 class _Answer:
-    """The nearest item of each group, in a line for each query; `n_groups` are full."""
+    """Items of different groups, the nearest first, in a line for each query.
+
+    A line has `n_groups` of them so far.
+    """
 
     def __init__(self, n_lines: int, k: int, goal: int, is_hamming: bool) -> None:
         fill, dtype = (-1, np.int32) if is_hamming else (np.inf, np.float32)

@@ -1733,9 +1733,9 @@ skip_unreadable, progress
         if model.codebook is not None:
             parts.append(f"{len(model.codebook):,} classes")
         form = None if rows is None else rows.vector_dtype
-        kept = "" if form is None else f" with {form} vectors"
+        vectors = "" if form is None else f" with {form} vectors"
         n_items = 0 if rows is None else len(rows)
-        parts.append(f"{n_items:,} items{kept}")
+        parts.append(f"{n_items:,} items{vectors}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
@@ -1807,8 +1807,8 @@ skip_unreadable, progress
             if how == "add_missing" and source.ids is not None:
                 # Only the others are encoded.
                 keys = id_column(source.ids, rows.has_text_ids)
-                there = (self._writer or rows).holds(keys)
-                source = source.take(np.flatnonzero(~there))
+                is_there = (self._writer or rows).holds(keys)
+                source = source.take(np.flatnonzero(~is_there))
                 if not len(source):
                     return 0
             table = more_rows(model, rows, source, progress)

@@ -107,7 +107,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "damages": [asdict(each) for each in self.damages]}
+        return {**asdict(self), "damages": [asdict(damage) for damage in self.damages]}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -329,23 +329,23 @@ def _read_arrow(
 
 
 def _of_blocks(
-    path: str, data: Any, known: FileSums, schema: Any, n_rows: int
+    path: str, data: Any, sums: FileSums, schema: Any, n_rows: int
 ) -> list[Damage]:
     """Return each damaged block of an Arrow file, with the rows and columns in it."""
     import pyarrow as pa
 
-    bad = np.flatnonzero(sums_of(data) != known.sums).tolist()
-    if bad and not known.head:  # of a small file there is no copy of its frame
-        place = (0, known.n_bytes), (0, n_rows), tuple(schema.names)
+    bad = np.flatnonzero(sums_of(data) != sums.sums).tolist()
+    if bad and not sums.head:  # of a small file there is no copy of its frame
+        place = (0, sums.n_bytes), (0, n_rows), tuple(schema.names)
         return [Damage(path, "its checksum does not match", *place)]
-    start, stop = known.body
+    start, stop = sums.body
     if any(b * BLOCK < start or (b + 1) * BLOCK > stop for b in bad):
-        data = known.head + bytes(data[start:stop]) + known.tail
+        data = sums.head + bytes(data[start:stop]) + sums.tail
     buffer = pa.py_buffer(data)
     batch = only_batch(buffer, schema, n_rows, path, validate=not bad)
     damages = []
     for block in bad:
-        first, last = block * BLOCK, min((block + 1) * BLOCK, known.n_bytes)
+        first, last = block * BLOCK, min((block + 1) * BLOCK, sums.n_bytes)
         at = buffer.address + first, buffer.address + last
         spans = {
             name: span

@@ -104,10 +104,10 @@ class Writer:
             for source in self._sources():
                 is_there = source.find(ids) >= 0
                 if is_there.any():
-                    known = ids[int(is_there.argmax())].as_py()
+                    existing = ids[int(is_there.argmax())].as_py()
                     raise ArgumentError(
-                        f"there is an item with id {known!r} already: upsert replaces "
-                        "it"
+                        f"there is an item with id {existing!r} already: upsert "
+                        "replaces it"
                     )
         self._add(table, ids)
         return ids
@@ -129,10 +129,10 @@ class Writer:
 
     def holds(self, ids: Any) -> NDArray[np.bool_]:
         """Return which ids of an Arrow array are there after the changes so far."""
-        there = np.zeros(len(ids), np.bool_)
+        is_there = np.zeros(len(ids), np.bool_)
         for source in self._sources():
-            there |= source.find(ids) >= 0
-        return there
+            is_there |= source.find(ids) >= 0
+        return is_there
 
     def update(self, table: Any) -> None:
         """Change columns of rows, which keep their places.
@@ -518,9 +518,12 @@ def frozen_table(table: Any) -> Any:
         return any(buffer is not None and buffer.is_mutable for buffer in buffers)
 
     names = [name for name in table.column_names if changes(table[name])]
-    own = own_table(table.select(names))
+    copies = own_table(table.select(names))
     return pa.table(
-        {name: (own if name in names else table)[name] for name in table.column_names}
+        {
+            name: (copies if name in names else table)[name]
+            for name in table.column_names
+        }
     )
 
 
