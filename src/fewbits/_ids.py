@@ -16,7 +16,7 @@ from fewbits._arrow import (
 )
 from fewbits.errors import ArgumentError
 
-_SHOWN = 60  # characters of an id in a message
+_MAX_SHOWN = 60  # characters of an id in a message
 _LARGEST = (1 << 63) - 1
 
 
@@ -66,7 +66,7 @@ def check_known(column: Any, there: NDArray[np.bool_]) -> None:
 
 def shown_id(value: Any) -> str:
     """Return an id for a message, long ones cut."""
-    return repr(value[:_SHOWN]) if isinstance(value, str) else str(value)
+    return repr(value[:_MAX_SHOWN]) if isinstance(value, str) else str(value)
 
 
 def _values(ids: Any, what: str) -> Any:

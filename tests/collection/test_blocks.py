@@ -32,10 +32,11 @@ def vectors(request, tmp_path):
     """Return a folder, in which vectors of the tenth run are damaged, and the file."""
     folder = tmp_path / "c"
     col = Collection.create(folder, X, encoder=ENCODER, keep_vectors=request.param)
-    (part,) = col._version.rows.parts
-    stored = part.vectors[0] if request.param == "int8" else part.vectors
+    (segment,) = col._version.rows.segments
+    vectors = segment.vectors
+    stored = vectors[0] if request.param == "int8" else vectors
     name = spoil(folder, "vec-*", stored, 10)
-    del col, part, stored
+    del col, segment, vectors, stored
     return folder, name
 
 

@@ -124,16 +124,16 @@ class DuplicateGroups:
             many = np.cumsum(sizes[start:]) > _ITEMS
             stop = start + max(1, int(many.argmax()) if many.any() else len(many))
             first, last = self.offsets[start], self.offsets[stop]
-            some = members[first:last]
+            block = members[first:last]
             heads = np.repeat(members[self.offsets[start:stop]], sizes[start:stop])
-            distances = pair_distances(rows.codes_at(some), rows.codes_at(heads))
-            columns = rows.table_at(some, rows.columns).to_pylist()
+            distances = pair_distances(rows.codes_at(block), rows.codes_at(heads))
+            columns = rows.table_at(block, rows.columns).to_pylist()
             items = [
                 {"id": id, "distance": distance, "columns": values}
                 for id, distance, values in zip(
                     self.ids[first:last].tolist(),
                     distances.tolist(),
-                    columns if rows.columns else [{}] * len(some),
+                    columns if rows.columns else [{}] * len(block),
                     strict=True,
                 )
             ]

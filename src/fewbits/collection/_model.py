@@ -301,8 +301,8 @@ def warn_of_lengths(vectors: NDArray[Any]) -> None:
     if vectors.ndim != 2 or vectors.shape[1] < _FEATURES:
         return
     step = max(1, len(vectors) // _SAMPLE)
-    some = np.asarray(vectors[::step], np.float64)
-    short, long = np.quantile(np.sqrt((some * some).sum(axis=1)), (0.05, 0.95))
+    sample = np.asarray(vectors[::step], np.float64)
+    short, long = np.quantile(np.sqrt((sample * sample).sum(axis=1)), (0.05, 0.95))
     if long > _RATIO * short:
         warn_user(
             f"the lengths of the vectors differ, most from {short:.3g} to {long:.3g}, "

@@ -121,8 +121,9 @@ def estimate_recall(
         sample, codes = vectors_at(drawn), rows.codes[drawn]
         stored = rows.row_numbers[drawn]
         if model.kind != "codes":
-            kept, codes = codes, model.encoder.encode(sample)
-            n_different = int(np.bitwise_count(codes ^ kept).sum(dtype=np.int64))
+            stored_codes, codes = codes, model.encoder.encode(sample)
+            differences = np.bitwise_count(codes ^ stored_codes)
+            n_different = int(differences.sum(dtype=np.int64))
             if n_different > _OTHERS * len(codes) * model.encoder.n_bits:
                 raise ArgumentError(
                     "vectors are not those of the items, in their order: "
@@ -183,14 +184,14 @@ def _vectors(
         )
 
     def at(positions: IdArray) -> NDArray[Any]:
-        some: NDArray[Any] = array[positions]
-        finite = np.isfinite(some).all(axis=1)
+        values: NDArray[Any] = array[positions]
+        finite = np.isfinite(values).all(axis=1)
         if not finite.all():
             row = positions[np.argmin(finite)]
             raise FeatureError(
                 f"vectors must be finite, got NaN or infinity in row {row}"
             )
-        return some
+        return values
 
     return at
 

@@ -2,9 +2,9 @@
 
 Three numbers name a row. Its *id* is the user's. Its *row* is the permanent number that
 the store gave: it breaks ties, and is the id that the index knows; no user sees it. A
-*position* is where it stands in the arrays at hand: those of a part, where deleted rows
-are, or those of the collection, which are without them, in the order in which rows were
-added. Kernels count positions.
+*position* is where it stands in the arrays at hand: those of a segment, where deleted
+rows are, or those of the collection, which are without them, in the order in which rows
+were added. Kernels count positions.
 """
 
 import threading
@@ -52,12 +52,13 @@ _MASKS = 4  # masks of filters that are kept
 
 
 class Rows:
-    """Ids, codes, columns and perhaps vectors in the parts of one version of a store.
+    """Ids, codes, columns and perhaps vectors in the segments of a version of a store.
 
     Methods named ``..._at`` take rows, masks count positions, and `find`, `rows_of` and
     `positions_of` lead from ids to rows and from rows to positions. Its snapshot, the
     newest for None, is held as long as this object, so that no writer takes its files
-    away. Tables of search are those of `before`, another version, for parts that stay.
+    away. Tables of search are those of `before`, another version, for segments that
+    stay.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Rows:
         before: "Rows | None" = None,
     ) -> None:
         self.store, self.snapshot = store, snapshot or store.snapshot()
-        self.parts, self.schema = self.snapshot.segments, self.snapshot.schema
+        self.segments, self.schema = self.snapshot.segments, self.snapshot.schema
         names = self.schema.names
         self.columns = [name for name in names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
@@ -77,26 +78,28 @@ class Rows:
             kind = self.schema.field(VECTOR).type
             self.n_features = int(kind.list_size)
             self.vector_dtype = str(np.dtype(kind.value_type.to_pandas_dtype()))
-        self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
+        self._live_starts = tuple(
+            accumulate((s.n_live for s in self.segments), initial=0)
+        )
         self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._value_numbers: dict[str, NDArray[np.int32]] = {}
-        self._tables: dict[str, TableCache] = {}  # by the tokens of parts
+        self._tables: dict[str, TableCache] = {}  # by the tokens of segments
         if before is not None:
             tables = dict(before._tables)  # to which other threads may add
-            tokens = [part.entry.token for part in self.parts]
+            tokens = [segment.entry.token for segment in self.segments]
             self._tables = {t: tables[t] for t in tokens if t in tables}
         self._masks: dict[Any, Mask] = {}  # the last ones of filters
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return self._live_starts[-1]
 
     # What is there, in the order in which it was added.
 
     @cached_property
     def codes(self) -> CodeArray:
-        """Codes (n, n_bytes), read-only; no copy of one part without deleted rows."""
-        codes = [part.codes for part in self.parts]
+        """Codes (n, n_bytes), read-only; no copy of a segment without deleted rows."""
+        codes = [segment.codes for segment in self.segments]
         return frozen_array(self._live_of(codes, self.code_bytes))
 
     @cached_property
@@ -104,18 +107,21 @@ class Rows:
         """Two bytes a row beside the codes, None where none are kept."""
         if CORRECTION not in self.schema.names:
             return None
-        return self._live_of([part.corrections for part in self.parts], 2)
+        return self._live_of([segment.corrections for segment in self.segments], 2)
 
     @cached_property
     def row_numbers(self) -> IdArray:
         """The row at each position; they rise."""
-        return read_only(self._live_of([part.row_numbers for part in self.parts]))
+        return read_only(
+            self._live_of([segment.row_numbers for segment in self.segments])
+        )
 
     def _live_of(self, arrays: list[Any], width: int | None = None) -> NDArray[Any]:
-        """Return the live rows of an array of each part, of bytes or of numbers."""
-        pairs = zip(self.parts, arrays, strict=True)
+        """Return the live rows of an array of each segment, of bytes or of numbers."""
+        pairs = zip(self.segments, arrays, strict=True)
         pieces: list[NDArray[Any]] = [
-            array if part.live is None else array[part.live] for part, array in pairs
+            array if segment.live is None else array[segment.live]
+            for segment, array in pairs
         ]
         if len(pieces) == 1:
             return pieces[0]
@@ -127,7 +133,7 @@ class Rows:
         """Ids as an Arrow column of int64 or large_string."""
         import pyarrow as pa
 
-        columns = [filtered(part.ids, part.live) for part in self.parts]
+        columns = [filtered(segment.ids, segment.live) for segment in self.segments]
         return pa.chunked_array(columns, self.schema.field(ID).type)
 
     @property
@@ -138,23 +144,23 @@ class Rows:
     def batches(
         self, columns: Sequence[str], id_name: str | None, mask: Mask | None = None
     ) -> Iterator[Any]:
-        """Yield an Arrow table of ids and columns for each part, by a mask."""
+        """Yield an Arrow table of ids and columns for each segment, by a mask."""
         import pyarrow as pa
 
-        ends = zip(self.parts, pairwise(self._starts), strict=True)
-        for part, (start, stop) in ends:
-            table = part.table(list(columns))
+        ends = zip(self.segments, pairwise(self._live_starts), strict=True)
+        for segment, (start, stop) in ends:
+            table = segment.table(list(columns))
             if id_name is not None:
                 named = dict(zip(table.column_names, table.columns, strict=True))
-                table = pa.table({id_name: part.ids, **named})
-            table = filtered(table, part.live)
+                table = pa.table({id_name: segment.ids, **named})
+            table = filtered(table, segment.live)
             yield table if mask is None else filtered(table, mask[start:stop])
 
     def whole(self) -> Iterator[Any]:
-        """Yield an Arrow table of all columns, fewbits' own included, for each part."""
-        for part in self.parts:
-            yield filtered(part.whole().select(self.schema.names), part.live)
-        if not self.parts:
+        """Yield an Arrow table of each segment, with fewbits' own columns."""
+        for segment in self.segments:
+            yield filtered(segment.whole().select(self.schema.names), segment.live)
+        if not self.segments:
             yield self.schema.empty_table()
 
     def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
@@ -209,16 +215,16 @@ class Rows:
     # Some rows.
 
     def _split(self, rows: IdArray) -> Iterator[tuple[Segment, IdArray, IdArray]]:
-        """Yield each part, where its rows are in `rows`, and their positions in it."""
-        for part in self.parts:
-            entry = part.entry
+        """Yield segments, where their rows are in `rows`, and positions in them."""
+        for segment in self.segments:
+            entry = segment.entry
             mask = rows >= entry.first
-            if len(self.parts) > 1:
+            if len(self.segments) > 1:
                 mask &= rows <= entry.last
             inside = mask.nonzero()[0]
             if not len(inside):
                 continue
-            yield part, inside, part.positions_of(rows[inside])
+            yield segment, inside, segment.positions_of(rows[inside])
 
     def ids_at(self, rows: IdArray) -> NDArray[Any]:
         """Return the ids of rows, of any shape; where these are -1, -1 or None."""
@@ -229,14 +235,14 @@ class Rows:
             ids = np.full(len(flat), -1, np.int64)
         for start in range(0, len(flat), _ROWS):
             block = ids[start : start + _ROWS]
-            for part, inside, positions in self._split(flat[start : start + _ROWS]):
-                block[inside] = part.ids_at(positions)
+            for segment, inside, positions in self._split(flat[start : start + _ROWS]):
+                block[inside] = segment.ids_at(positions)
         return ids.reshape(rows.shape)
 
     def codes_at(self, rows: IdArray) -> CodeArray:
         codes = np.empty((len(rows), self.code_bytes), np.uint8)
-        for part, inside, positions in self._split(rows):
-            codes[inside] = part.codes[positions]
+        for segment, inside, positions in self._split(rows):
+            codes[inside] = segment.codes[positions]
         return codes
 
     def table_at(self, rows: IdArray, columns: Sequence[str]) -> Any:
@@ -244,8 +250,8 @@ class Rows:
         import pyarrow as pa
 
         pieces, order = [], []
-        for part, inside, positions in self._split(rows):
-            pieces.append(part.take(columns, positions))
+        for segment, inside, positions in self._split(rows):
+            pieces.append(segment.take(columns, positions))
             order.append(inside)
         if len(pieces) == 1:
             return pieces[0]
@@ -258,9 +264,9 @@ class Rows:
     def vectors_at(self, rows: IdArray) -> NDArray[Any]:
         """Return kept vectors of rows as floats."""
         vectors: NDArray[Any] | None = None
-        for part, inside, positions in self._split(rows):
-            part.check_vectors(positions)
-            stored: Any = part.vectors
+        for segment, inside, positions in self._split(rows):
+            segment.check_vectors(positions)
+            stored: Any = segment.vectors
             floats = (
                 Int8Vectors(*stored).to_float(positions)
                 if isinstance(stored, tuple)
@@ -281,11 +287,11 @@ class Rows:
     def find(self, column: Any) -> IdArray:
         """Return the row of each id of an Arrow column, -1 where there is none."""
         rows = np.full(len(column), -1, np.int64)
-        for part in self.parts:
-            positions = part.find(column)
+        for segment in self.segments:
+            positions = segment.find(column)
             is_here = positions >= 0
             if is_here.any():
-                rows[is_here] = part.rows_at(positions[is_here])
+                rows[is_here] = segment.rows_at(positions[is_here])
         return rows
 
     def holds(self, column: Any) -> Mask:
@@ -318,7 +324,10 @@ class Rows:
         key = (filter, id_name, n_bits) if isinstance(filter, str) else None
         if (kept := self._masks.get(key)) is not None:
             return kept
-        masks = [self._matching(part, filter, id_name, n_bits) for part in self.parts]
+        masks = [
+            self._matching(segment, filter, id_name, n_bits)
+            for segment in self.segments
+        ]
         if not masks:  # the condition is checked all the same
             none = self.schema.empty_table()
             table = _with_ids(none.select(self.columns), none[ID], id_name)
@@ -331,18 +340,18 @@ class Rows:
         return mask
 
     def _matching(
-        self, part: Segment, filter: Any, id_name: str | None, n_bits: int
+        self, segment: Segment, filter: Any, id_name: str | None, n_bits: int
     ) -> Mask:
         from fewbits.collection.filters import matching_rows
 
-        table = _with_ids(part.table(), part.ids, id_name)
-        if part.live is None:
-            return matching_rows(filter, table, part.codes, n_bits)
+        table = _with_ids(segment.table(), segment.ids, id_name)
+        if segment.live is None:
+            return matching_rows(filter, table, segment.codes, n_bits)
         try:
-            return matching_rows(filter, table, part.codes, n_bits)[part.live]
+            return matching_rows(filter, table, segment.codes, n_bits)[segment.live]
         except ArgumentError:  # perhaps about a value of a deleted row
-            codes = part.codes[part.live]
-            return matching_rows(filter, filtered(table, part.live), codes, n_bits)
+            codes = segment.codes[segment.live]
+            return matching_rows(filter, filtered(table, segment.live), codes, n_bits)
 
     def _allowed(self, allowed: Any) -> Mask:
         """Return a mask over the positions from a mask, or from ids."""
@@ -391,13 +400,13 @@ class Rows:
             if kind in self._indexes:
                 return self._indexes[kind]
             chunks: list[tuple[Any, ...]] = []
-            for part in self.parts:
-                tables = self._tables.get(part.entry.token)
+            for segment in self.segments:
+                tables = self._tables.get(segment.entry.token)
                 if tables is None and kind != "flat":
-                    on_disk = part.has_derived
-                    tables = cached_tables(part.derived) if on_disk else TableCache()
-                    self._tables[part.entry.token] = tables
-                chunks.append((part.codes, part.rows, part.live, tables))
+                    on_disk = segment.has_derived
+                    tables = cached_tables(segment.derived) if on_disk else TableCache()
+                    self._tables[segment.entry.token] = tables
+                chunks.append((segment.codes, segment.rows, segment.live, tables))
             if not chunks:
                 none = np.empty((0, self.code_bytes), np.uint8)
                 chunks.append((none, range(0), None))
@@ -415,14 +424,15 @@ class Rows:
         """Kept vectors by their position, None where none are kept."""
         if self.vector_dtype is None:
             return None
-        if not self.parts:
+        if not self.segments:
             return np.empty((0, self.n_features), np.float32)
-        parts = []
-        for part in self.parts:
-            stored: Any = part.vectors
+        vectors_of = []
+        for segment in self.segments:
+            stored: Any = segment.vectors
             vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
-            parts.append(VectorPart(vectors, part.live, part.check_vectors))
-        return VectorParts(parts)
+            check = segment.check_vectors
+            vectors_of.append(VectorPart(vectors, segment.live, check))
+        return VectorParts(vectors_of)
 
     def bytes_of(self, name: str) -> int:
         """Return the bytes of an entry of a column of fewbits' own, 0 without it."""
@@ -450,13 +460,15 @@ def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:
 
 def keep_tables(writer: Any, kind: str) -> None:
     """Write tables of search beside the segments of a store that should have them."""
-    for part in writer.segments:
+    for segment in writer.segments:
         if kind == "flat":
-            writer.keep_derived(part, None)
-        elif part.derived() is None:
-            pieces = bytes_to_keep(part.codes, part.live, always=kind == "multi-index")
-            if pieces is not None or part.has_derived:
-                writer.keep_derived(part, pieces)
+            writer.keep_derived(segment, None)
+        elif segment.derived() is None:
+            pieces = bytes_to_keep(
+                segment.codes, segment.live, always=kind == "multi-index"
+            )
+            if pieces is not None or segment.has_derived:
+                writer.keep_derived(segment, pieces)
 
 
 def _numbers_of(column: Any) -> NDArray[np.int32]:
@@ -467,7 +479,7 @@ def _numbers_of(column: Any) -> NDArray[np.int32]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):  # those of parts differ, and may repeat
+    if pa.types.is_dictionary(column.type):  # those of segments differ, and may repeat
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):
         if column.type == pa.float16():

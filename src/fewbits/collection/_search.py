@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import as_frame, frame_names, is_frame
 from fewbits._features import warn_of_others
-from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
+from fewbits.collection._groups import GroupSearch, overlap
 from fewbits.collection._model import Model, Progress, checked_codes
 from fewbits.collection._rows import Mask, Rows
 from fewbits.errors import ArgumentError
@@ -16,8 +16,6 @@ from fewbits.index import Corrections
 
 #: What queries may be.
 KINDS = ("texts", "vectors", "images", "ids", "codes")
-_FEWEST, _MOST = 4, 64  # items that are ranked for a group
-_HITS = 1 << 19  # that are held at a time
 _PADDED = 1 << 31  # numbers of a padded answer
 
 
@@ -218,101 +216,18 @@ class Search:
         A group is the items that have the same value in the column `name`.
         """
         groups, stored = self._rows.value_numbers(name), self._query.stored
+        search = GroupSearch(self._rows, groups, self._ranked, self.metric == "hamming")
         if stored is None or not len(stored):
             queries = np.arange(len(self._query.codes))
-            return self._by_group(groups, self._mask, queries, k)
+            return search.nearest(queries, k, self._mask)
         answers = []
         for query, position in enumerate(self._rows.positions_of(stored).tolist()):
             others = np.ones(len(self._rows), np.bool_)
             others[position] = False  # a stored item is searched for among the others
-            mask = _both(others, self._mask)
-            answers.append(self._by_group(groups, mask, np.array([query]), k))
+            mask = overlap(others, self._mask)
+            answers.append(search.nearest(np.array([query]), k, mask))
         distances, rows = zip(*answers, strict=True)
         return np.concatenate(distances), np.concatenate(rows)
-
-    def _by_group(
-        self, groups: NDArray[np.int32], mask: Mask | None, queries: IdArray, k: int
-    ) -> tuple[NDArray[Any], IdArray]:
-        """Return the nearest groups of some queries, from the group of each position.
-
-        The nearest items are ranked. A query that finds too few groups among them is
-        asked again: for more items, then for those of other groups alone.
-        """
-        is_hamming = self.metric == "hamming"
-        last = int(groups.max(initial=0))
-        sizes = np.bincount(groups if mask is None else groups[mask], minlength=last)
-        n_groups, most = int(np.count_nonzero(sizes)), max(1, int(sizes.sum()))
-        if is_hamming and n_groups > 1 and sizes.max() > most // 2:
-            return self._by_largest(groups, mask, queries, k, int(sizes.argmax()))
-        goal, kind = min(k, n_groups), "i4" if is_hamming else "f4"
-        distances = np.full((len(queries), k), -1 if is_hamming else np.inf, kind)
-        rows = np.full((len(queries), k), -1, np.int64)
-        numbers = np.full((len(queries), k), -1, np.int64)  # of the groups
-        counts = np.zeros(len(queries), np.int64)
-        left: IdArray = np.flatnonzero(counts < goal)
-        n_items = min(most, _FEWEST * k)
-        searches = [left]
-        while left.size:
-            for some in searches:
-                allowed = mask
-                if n_there := counts[some[0]]:  # of groups that all of them have
-                    is_other = np.ones(last + 1, np.bool_)
-                    is_other[numbers[some[0], :n_there]] = False
-                    allowed = _both(is_other[groups], mask)
-                for part in spans(len(some), _HITS // n_items):
-                    of = some[part]
-                    near, hits = self._ranked(queries[of], n_items, allowed)
-                    at = self._rows.positions_of(np.maximum(hits, 0))
-                    group = groups[np.minimum(at, len(groups) - 1)]
-                    group = np.where(hits < 0, -1, group)
-                    row, rank = np.nonzero(_first_of_each(group))
-                    place = counts[of[row]] + np.arange(len(row))
-                    place -= np.searchsorted(row, row)
-                    fits = place < goal
-                    hit = row[fits], rank[fits]
-                    to = of[hit[0]], place[fits]
-                    distances[to], rows[to], numbers[to] = (
-                        near[hit],
-                        hits[hit],
-                        group[hit],
-                    )
-                    np.add.at(counts, to[0], 1)
-            left = left[counts[left] < goal]
-            if is_hamming and n_items >= min(_MOST * k, n_groups):
-                alike: dict[bytes, list[int]] = {}  # queries by their groups
-                for query in left.tolist():
-                    alike.setdefault(np.sort(numbers[query]).tobytes(), []).append(
-                        query
-                    )
-                searches = [np.array(some) for some in alike.values()]
-            else:  # of a longer shortlist, nearer items may come
-                n_items = min(most, n_items * (4 if is_hamming else 2))
-                counts[left], searches = 0, [left]
-        return distances, rows
-
-    def _by_largest(
-        self,
-        groups: NDArray[np.int32],
-        mask: Mask | None,
-        queries: IdArray,
-        k: int,
-        largest: int,
-    ) -> tuple[NDArray[Any], IdArray]:
-        """Return what `_by_group` does, where one group has most of the items.
-
-        The nearest items are nearly all of it, so it is searched by itself.
-        """
-        others = self._by_group(groups, _both(groups != largest, mask), queries, k)
-        one = self._ranked(queries, 1, _both(groups == largest, mask))
-        pairs = zip(others, one, strict=True)
-        distances, rows = (np.concatenate(pair, axis=1) for pair in pairs)
-        far = np.where(rows < 0, np.iinfo(np.int32).max, distances)
-        best = np.lexsort((rows, far))[:, :k]
-        return np.take_along_axis(distances, best, 1), np.take_along_axis(rows, best, 1)
-
-
-def _both(mask: Mask, other: Mask | None) -> Mask:
-    return mask if other is None else mask & other
 
 
 def others_than(stored: IdArray, rows: IdArray) -> NDArray[np.bool_]:
@@ -324,14 +239,3 @@ def others_than(stored: IdArray, rows: IdArray) -> NDArray[np.bool_]:
     others: NDArray[np.bool_] = rows != stored[:, None]
     others[others.all(axis=1), -1] = False
     return others
-
-
-def _first_of_each(groups: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return where each group of a row comes first; -1 is none."""
-    order = np.argsort(groups, axis=1, kind="stable")
-    ordered = np.take_along_axis(groups, order, axis=1)
-    first = ordered >= 0
-    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    places = np.empty_like(first)
-    np.put_along_axis(places, order, first, axis=1)
-    return places

@@ -154,10 +154,10 @@ def classify(
     return _by_votes(query, classes, labelled, k)
 
 
-def label_rows(rows: Rows, name: str, some: Mask | None = None) -> NDArray[Any]:
+def label_rows(rows: Rows, name: str, mask: Mask | None = None) -> NDArray[Any]:
     """Return a column of classes, or a row for each item that has several labels.
 
-    Of all items, or of some.
+    Of all items, or of those of a mask.
     """
     if name not in rows.columns and "label" in rows.columns:
         raise ArgumentError(
@@ -165,7 +165,7 @@ def label_rows(rows: Rows, name: str, some: Mask | None = None) -> NDArray[Any]:
             f"kept as 'label'; it has {', '.join(rows.columns)}"
         )
     values = rows.column(name)
-    values = values if some is None else values[some]
+    values = values if mask is None else values[mask]
     return as_label_rows(values.tolist(), f"column {name!r}")
 
 
@@ -249,13 +249,13 @@ def _by_votes(
     """
     rows: Rows = query.rows
 
-    def voters_at(some: IdArray) -> IdArray:
+    def voters_at(row_numbers: IdArray) -> IdArray:
         """Return which of the items with a label these rows are, -1 for none."""
-        positions = rows.positions_of(np.maximum(some, 0))
+        positions = rows.positions_of(np.maximum(row_numbers, 0))
         if labelled is not None:
             votes = labelled[positions]
             positions = np.where(votes, np.cumsum(labelled)[positions] - 1, -1)
-        return np.where(some < 0, -1, positions)
+        return np.where(row_numbers < 0, -1, positions)
 
     if rows.vector_dtype is not None and query.has_features:
         search = Search(query, "euclidean", mask=labelled)

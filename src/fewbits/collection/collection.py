@@ -591,7 +591,7 @@ class Collection:
             When queries are not what the collection takes.
         """
         version = self._version
-        rows, model = version.filled, version.model
+        rows, model = version.required_rows, version.model
         query = Query.one_of(model, rows, queries, texts, vectors, images, ids, codes)
         names = rows.column_names(columns)
         mask = version.mask(filter, allowed)
@@ -683,7 +683,7 @@ class Collection:
         array([[52, 53, 54]])
         """
         version = self._version
-        rows = version.filled
+        rows = version.required_rows
         names = rows.column_names(columns)
         distances, hits = rank_by_examples(
             version.model,
@@ -811,7 +811,7 @@ class Collection:
         [[[0, 2], [1, 3]]]
         """
         version = self._version
-        rows, mask = version.filled, version.mask(filter, allowed)
+        rows, mask = version.required_rows, version.mask(filter, allowed)
         index = rows.index(version.model.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
@@ -876,7 +876,7 @@ class Collection:
         version = self._version
         return estimate_recall(
             version.model,
-            version.filled,
+            version.required_rows,
             k,
             queries=queries,
             vectors=vectors,
@@ -1043,7 +1043,8 @@ skip_unreadable, progress
             When an id is not there or repeats, or a column is of another type.
         """
         version = self._version
-        model, rows, schema = version.model, version.filled, self._schema(version)
+        model, rows = version.model, version.required_rows
+        schema = self._schema(version)
         table = update_table(model, rows, schema, data, id, ids, columns)
         del version, rows  # so that files of this version go when it is left
         keys = table[ID].combine_chunks()
@@ -1091,7 +1092,7 @@ skip_unreadable, progress
                 else:
                     check_known(keys, is_there)
             if filter is not None:  # after the changes of this transaction so far
-                rows, pending = self._version.filled, writer.pending()
+                rows, pending = self._version.required_rows, writer.pending()
                 if pending.manifest != rows.snapshot.manifest:
                     rows = Rows(rows.store, pending, rows)
                 mask = replace(self._version, rows=rows).mask(filter, keys)
@@ -1129,7 +1130,7 @@ skip_unreadable, progress
         >>> list(col)
         [0, 2, 3]
         """
-        with self._alone(), self._writing(timeout) as writer:
+        with self._outside_transaction(), self._writing(timeout) as writer:
             self._writer = writer
             try:
                 yield self
@@ -1156,7 +1157,7 @@ skip_unreadable, progress
         ArgumentError
             When an id or a column is not there.
         """
-        rows = self._version.filled
+        rows = self._version.required_rows
         names = rows.column_names(columns)
         numbers = rows.rows_of(ids)
         if not names:
@@ -1189,8 +1190,8 @@ skip_unreadable, progress
             As in `search`.
         """
         version = self._version
-        names, mask = version.filled.column_names(columns), version.mask(filter)
-        return version.filled.batches(names, version.id_name, mask)
+        names, mask = version.required_rows.column_names(columns), version.mask(filter)
+        return version.required_rows.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
         """Return ids and columns as one Arrow table.
@@ -1203,9 +1204,9 @@ skip_unreadable, progress
         import pyarrow as pa
 
         version = self._version
-        names, mask = version.filled.column_names(columns), version.mask(filter)
+        names, mask = version.required_rows.column_names(columns), version.mask(filter)
         schema = version.schema(names)
-        tables = [*version.filled.batches(names, version.id_name, mask)]
+        tables = [*version.required_rows.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
@@ -1228,7 +1229,7 @@ skip_unreadable, progress
         positions : ndarray of int, default=None
             Of items, in their order from 0 on; None for all.
         """
-        rows = self._version.filled
+        rows = self._version.required_rows
         numbers = None if positions is None else rows.row_numbers[positions]
         return rows.column(name, numbers)
 
@@ -1244,22 +1245,22 @@ skip_unreadable, progress
         ArgumentError
             When there is no such column, or it holds no labels.
         """
-        return label_rows(self._version.filled, name)
+        return label_rows(self._version.required_rows, name)
 
     @property
     def ids(self) -> NDArray[Any]:
         """Ids in the order of the items: int64, or objects that are texts."""
-        return self._version.filled.ids
+        return self._version.required_rows.ids
 
     @property
     def codes(self) -> CodeArray:
         """Codes (n, n_bytes) in that order, read-only; mapped, where they lie so."""
-        return self._version.filled.codes
+        return self._version.required_rows.codes
 
     @property
     def vectors(self) -> NDArray[Any] | None:
         """Kept vectors (n, n_features) in that order as floats; None without any."""
-        rows = self._version.filled
+        rows = self._version.required_rows
         return None if rows.vector_dtype is None else rows.vectors_at(rows.row_numbers)
 
     @property
@@ -1272,7 +1273,7 @@ skip_unreadable, progress
     def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
         version = self._version
-        return version.schema(version.filled.columns)
+        return version.schema(version.required_rows.columns)
 
     @property
     def id_name(self) -> str:
@@ -1340,7 +1341,7 @@ skip_unreadable, progress
                 f"without spaces around it, got {name!r}"
             )
         number = self.version if version is None else check_count(version, "version", 0)
-        with self._alone(), self._writing(None) as writer:
+        with self._outside_transaction(), self._writing(None) as writer:
             tags = writer.manifest.tags
             if name in tags:
                 raise ArgumentError(
@@ -1360,7 +1361,7 @@ skip_unreadable, progress
         name : str
             One that no version has is refused.
         """
-        with self._alone(), self._writing(None) as writer:
+        with self._outside_transaction(), self._writing(None) as writer:
             tags = dict(writer.manifest.tags)
             _number_of(tags, name)
             del tags[name]
@@ -1395,7 +1396,7 @@ skip_unreadable, progress
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
         newest = self._version
-        rows = newest.filled
+        rows = newest.required_rows
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
         earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
@@ -1442,8 +1443,8 @@ skip_unreadable, progress
         timeout : float, default=None
             As in `add`.
         """
-        with self._alone():
-            store = self._version.filled.store
+        with self._outside_transaction():
+            store = self._version.required_rows.store
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self.facts.index or "auto")
@@ -1470,7 +1471,7 @@ skip_unreadable, progress
             As in `repair_folder`. A collection in memory is refused.
         """
         folder = self._on_disk()
-        with self._alone():
+        with self._outside_transaction():
             report = self.repair_folder(folder, drop_rows=drop_rows)
         self.refresh()
         return report
@@ -1618,23 +1619,23 @@ skip_unreadable, progress
         ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
         for, which on the disk sum up to all of them.
         """
-        rows, n_items = self._version.filled, len(self)
+        rows, n_items = self._version.required_rows, len(self)
         sizes = {"codes": rows.code_bytes, "corrections": rows.bytes_of(CORRECTION)}
-        n_rows = sum(part.n_rows for part in rows.parts)
+        n_rows = sum(segment.n_rows for segment in rows.segments)
         facts = {"n_dead_rows": n_rows - n_items, "n_segments": 0, "n_files": 0}
         if self._folder is None:
             sizes["vectors"] = rows.bytes_per_item - sum(sizes.values())
             return {**facts, "bytes": {k: v * n_items for k, v in sizes.items()}}
-        facts |= {"n_segments": len(rows.parts), "n_files": rows.store.n_files()}
+        facts |= {"n_segments": len(rows.segments), "n_files": rows.store.n_files()}
         used = rows.store.bytes_by_kind()
-        left = used["rows"]
+        rest_of_rows = used["rows"]
         for name, size in sizes.items():
-            sizes[name] = min(size * n_rows, left)
-            left -= sizes[name]
+            sizes[name] = min(size * n_rows, rest_of_rows)
+            rest_of_rows -= sizes[name]
         files = [path for path in self._folder.iterdir() if path.is_file()]
         sizes |= {
             "vectors": used["vectors"],
-            "ids and columns": left,
+            "ids and columns": rest_of_rows,
             "checksums": used["checksums"],
             "derived": used["derived"] + used["tables"],
             "manifests": used["manifests"] + used["deleted"],
@@ -1735,9 +1736,9 @@ skip_unreadable, progress
         if model.codebook is not None:
             parts.append(f"{len(model.codebook):,} classes")
         form = None if rows is None else rows.vector_dtype
-        kept = "" if form is None else f" with {form} vectors"
+        vectors = "" if form is None else f" with {form} vectors"
         n_items = 0 if rows is None else len(rows)
-        parts.append(f"{n_items:,} items{kept}")
+        parts.append(f"{n_items:,} items{vectors}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
@@ -1798,7 +1799,7 @@ skip_unreadable, progress
                     self.refresh()
                 else:
                     return int(table.num_rows)
-            model, rows = self._version.model, self._version.filled
+            model, rows = self._version.model, self._version.required_rows
             check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
                 how == "upsert" or rows.has_text_ids or model.facts.id_column
@@ -1810,8 +1811,8 @@ skip_unreadable, progress
             if how == "add_missing" and source.ids is not None:
                 # Only the others are encoded.
                 keys = id_column(source.ids, rows.has_text_ids)
-                there = (self._writer or rows).holds(keys)
-                source = source.take(np.flatnonzero(~there))
+                is_there = (self._writer or rows).holds(keys)
+                source = source.take(np.flatnonzero(~is_there))
                 if not len(source):
                     return 0
             table = more_rows(model, rows, source, progress)
@@ -1896,8 +1897,8 @@ skip_unreadable, progress
         self._version, self._folder = _Version(model, rows, digest), folder
 
     def _reencode(self, encoder: Source, progress: Progress | None) -> None:
-        with self._alone():
-            rows, old = self._version.filled, self._version.model
+        with self._outside_transaction():
+            rows, old = self._version.required_rows, self._version.model
             new = reencoding_model(rows, old, _source(encoder))
             tables = recoded_tables(rows, new.encoder, progress)
             self._replace(new, tables, self._folder, before=rows)
@@ -1912,7 +1913,7 @@ skip_unreadable, progress
 
     def _take_over(self, writer: Writer) -> None:
         """Hold what was committed, before the writer removes what others need."""
-        rows = self._version.filled
+        rows = self._version.required_rows
         rows = Rows(rows.store, writer.snapshot(), rows)
         self._version = replace(self._version, rows=rows)
 
@@ -1931,7 +1932,7 @@ skip_unreadable, progress
             if self._writer is not None:
                 yield self._writer
                 return
-            store = self._version.filled.store
+            store = self._version.required_rows.store
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
                 # Equal where nothing changed: then no version is made.
@@ -1939,7 +1940,7 @@ skip_unreadable, progress
                     self._take_over(writer)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _outside_transaction(self) -> Iterator[None]:
         """Exclude other changes, and refuse in a transaction."""
         with self._change():
             if self._writer is not None:
@@ -1972,7 +1973,7 @@ class _Version:
     digest: str | None = None  # of collection.json
 
     @property
-    def filled(self) -> Rows:
+    def required_rows(self) -> Rows:
         """The rows; refused where there are none yet."""
         if self.rows is None:
             raise ArgumentError(
@@ -1996,12 +1997,12 @@ class _Version:
         if filter is None and allowed is None:
             return None
         n_bits = self.model.encoder.n_bits
-        return self.filled.mask(filter, allowed, self.id_name, n_bits)
+        return self.required_rows.mask(filter, allowed, self.id_name, n_bits)
 
     def schema(self, names: Iterable[str]) -> Schema:
         import pyarrow as pa
 
-        schema = self.filled.schema
+        schema = self.required_rows.schema
         ids = pa.field(self.id_name, schema.field(ID).type)
         return pa.schema([ids, *(schema.field(name) for name in names)])
 

@@ -141,13 +141,13 @@ class Chunk:
             return np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
         if self.first_id is not None:
             positions = ids - self.first_id
-            there = (positions >= 0) & (positions < len(self))
+            is_there = (positions >= 0) & (positions < len(self))
         else:
             positions = np.minimum(np.searchsorted(self.ids, ids), len(self) - 1)
-            there = self.ids_at(positions) == ids
+            is_there = self.ids_at(positions) == ids
         if self.live is not None:
-            there[there] = self.live[positions[there]]
-        return positions, there
+            is_there[is_there] = self.live[positions[is_there]]
+        return positions, is_there
 
     def without(self, positions: IdArray) -> Self:
         """Mark positions as removed; less than half a chunk is made anew."""

@@ -21,7 +21,7 @@ from fewbits.codes import Neighbours, RangeSearchResult, as_codes
 from fewbits.errors import ArgumentError, ArtefactError, CodeError, FewbitsError
 from fewbits.index._chunk import Chunk, Mask, new_ids, rising, whole_ids
 from fewbits.index._files import read_index, write_index
-from fewbits.index._groups import Confirm, Groups, near_groups
+from fewbits.index._near_groups import Confirm, Groups, near_groups
 from fewbits.index._pairs import Pairs, near_pairs, ordered_pairs
 from fewbits.index._rerank import (
     Offsets,
@@ -163,9 +163,11 @@ class Index(ABC):
         """
         codes = self._checked(codes, "codes")
         new = new_ids(ids, len(codes), self._chunks[-1].last_id)
-        known = new[self._find(new)[1]]
-        if known.size:
-            raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
+        existing = new[self._find(new)[1]]
+        if existing.size:
+            raise ArgumentError(
+                f"ids must be new, the index holds {existing[0]} already"
+            )
         if len(new):
             self._append(codes, new)
         return self
@@ -556,7 +558,7 @@ class Index(ABC):
             When there is no such file, or it may not be read.
         """
         kind, settings, codes, ids = read_index(path)
-        kinds = {each.__name__: each for each in (cls, *cls.__subclasses__())}
+        kinds = {x.__name__: x for x in (cls, *cls.__subclasses__())}
         if kind not in kinds or kind == Index.__name__:
             raise ArtefactError(
                 f"{path} holds an index of kind {kind!r}, not {cls.__name__}"

@@ -169,8 +169,8 @@ class MultiIndexHashing(Index):
             parts.append((numbers, RangeSearchResult(offsets, distances, positions)))
             return work, done
 
-        every = np.arange(len(queries))
-        rest = self._looked_up(lazy, price, every, radius, radius, look_up)
+        all_queries = np.arange(len(queries))
+        rest = self._looked_up(lazy, price, all_queries, radius, radius, look_up)
         if len(rest) == len(queries):
             return scan_within(chunk, queries, radius, mask)
         if rest.size:

@@ -121,11 +121,11 @@ def add_offsets(
     positions: IdArray,
 ) -> None:
     """Add those of the codes at `positions`, each computed once."""
-    there = positions >= 0
-    chosen, which = np.unique(positions[there], return_inverse=True)
+    is_hit = positions >= 0
+    chosen, which = np.unique(positions[is_hit], return_inverse=True)
     added = offsets(codes[chosen])
     if added is not None:
-        distances[there] += added[which]
+        distances[is_hit] += added[which]
 
 
 def exact(

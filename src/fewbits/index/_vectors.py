@@ -228,14 +228,14 @@ class VectorParts:
         """Return the vectors at positions as floats, in the dtype that is stored."""
         chosen = np.asarray(positions)
         dtype = np.float32 if isinstance(self.first, Int8Vectors) else self.first.dtype
-        taken = np.empty((len(chosen), self.shape[1]), dtype)
+        floats = np.empty((len(chosen), self.shape[1]), dtype)
         for vectors, inside in self.inside(chosen):
             here = inside >= 0
             if isinstance(vectors, Int8Vectors):
-                taken[here] = vectors.to_float(inside[here])
+                floats[here] = vectors.to_float(inside[here])
             else:
-                taken[here] = vectors[inside[here]]
-        return taken
+                floats[here] = vectors[inside[here]]
+        return floats
 
 
 @final
@@ -304,12 +304,12 @@ class Corrections(Immutable):
         scores : ndarray of shape (n_queries, n_bits), dtype float32
         positions : ndarray of shape (n_queries, m), dtype int64
         """
-        there = positions >= 0
-        bytes_of = self.values[positions[there]]
+        is_hit = positions >= 0
+        bytes_of = self.values[positions[is_hit]]
         half = np.abs(scores).sum(axis=1, keepdims=True, dtype=np.float64) / 2
-        half = np.broadcast_to(half.astype(np.float32), positions.shape)[there]
-        moved = self._table[bytes_of[:, 0], 0] * (distances[there] - half) + half
-        distances[there] = moved + self._table[bytes_of[:, 1], 1]
+        half = np.broadcast_to(half.astype(np.float32), positions.shape)[is_hit]
+        moved = self._table[bytes_of[:, 0], 0] * (distances[is_hit] - half) + half
+        distances[is_hit] = moved + self._table[bytes_of[:, 1], 1]
 
 
 def as_matrix(X: ArrayLike, name: str, n: int | None = None) -> NDArray[Any]:

@@ -235,7 +235,7 @@ def _only_array(
 
 _TEXMEX = {".fvecs": "<f4", ".bvecs": "u1", ".ivecs": "<i4"}
 _LARGEST = 1 << 20  # largest plausible number of components
-_LOOKED_AT = 1000  # rows examined to distinguish integers from floats
+_N_SAMPLE_ROWS = 1000  # rows examined to distinguish integers from floats
 _SMALL = 1 << 27  # integers below it are floats below 1e-33
 _USUAL = 1e-6, 1e6  # sizes of floats
 
@@ -291,7 +291,7 @@ def read_texmex(path: Path) -> NDArray[Any]:
         )
     vectors = rows[:, 4:]
     if dtype.itemsize == 4:
-        _check_numbers(vectors[:_LOOKED_AT], path)
+        _check_numbers(vectors[:_N_SAMPLE_ROWS], path)
     return vectors.view(dtype)
 
 

@@ -57,7 +57,7 @@ _ROW_NUMBERS = re.compile(r"|id|index|unnamed: 0|__index_level_\d+__", re.IGNORE
 #: Names that columns of labels have.
 _LABELS = {"class", "label", "labels", "target", "y"}
 _COUNTED = 10  # rows from which a count is no chance
-_SHOWN = 40  # characters of a text in a message
+_MAX_SHOWN = 40  # characters of a text in a message
 _SKIPPED = 5  # rows in a message
 #: What columns of texts may be used as, by what is written in them.
 _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
@@ -241,11 +241,11 @@ def _only_fitting(
             group = _GROUPS.get(form, "data")
             forms[i] = group
             if group == "data":
-                shown = f"{text[:_SHOWN]!r} and the like"
+                shown = f"{text[:_MAX_SHOWN]!r} and the like"
                 forms[i] = f"{shown}, neither texts nor plain numbers"
             elif group == "texts" and (exception := exceptions(column, PLAIN_NUMBER)):
                 row, text, _ = exception
-                forms[i] = f"numbers but for {text[:_SHOWN]!r} in row {row}"
+                forms[i] = f"numbers but for {text[:_MAX_SHOWN]!r} in row {row}"
                 odd.append(i)
         else:
             group, forms[i] = "null" if str(kind) == "null" else "other", str(kind)
@@ -426,7 +426,7 @@ def _kept_columns(
         if is_kept and (odd := exceptions(table.column(i), PLAIN_NUMBER)):
             warn_user(
                 f"{source}: column {name!r} is kept as text, because of "
-                f"{odd[1][:_SHOWN]!r} in row {odd[0]}"
+                f"{odd[1][:_MAX_SHOWN]!r} in row {odd[0]}"
             )
         columns[name] = table.stored_column(i)
     return columns

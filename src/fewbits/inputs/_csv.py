@@ -32,9 +32,9 @@ from fewbits.inputs._streams import (
 from fewbits.inputs._text_kinds import PLAIN_NUMBER, all_match
 
 _DELIMITERS = (",", ";", "\t", "|")
-_LOOKED_AT = 50  # rows examined to find the delimiter, or to recognise words
+_N_SAMPLE_ROWS = 50  # rows examined to find the delimiter, or to recognise words
 _BATCH = 4096  # rows
-_SHOWN = 30  # characters in a message
+_MAX_SHOWN = 30  # characters in a message
 _LONG_NAME = 60  # characters of a name that may be a text instead
 
 
@@ -133,12 +133,18 @@ def table_width(head: bytes) -> int:
 
 def _fitting(head: bytes) -> dict[str, list[list[str]]]:
     """Return possible delimiters, and the first rows that each gives."""
-    cut = {x: _first_rows(head, x) for x in _DELIMITERS}
-    fitting = {x: rows for x, (rows, even) in cut.items() if even and len(rows[0]) > 1}
+    rows_by_delimiter = {x: _first_rows(head, x) for x in _DELIMITERS}
+    fitting = {
+        x: rows
+        for x, (rows, even) in rows_by_delimiter.items()
+        if even and len(rows[0]) > 1
+    }
     if not fitting:  # one column, or rows that differ: the reader says which
-        names = ",".join(cell for row in cut[","][0][:1] for cell in row)
+        rows, _ = rows_by_delimiter[","]
+        names = ",".join(cell for row in rows[:1] for cell in row)
         most = max(_DELIMITERS, key=names.count)
-        return {most: cut[most][0][:1]} if cut[most][0] else {}
+        rows, _ = rows_by_delimiter[most]
+        return {most: rows[:1]} if rows else {}
     whole = {
         delimiter: rows
         for delimiter, rows in fitting.items()
@@ -153,7 +159,7 @@ def _first_rows(head: bytes, delimiter: str) -> tuple[list[list[str]], bool]:
     text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
     reader = csv.reader(text, delimiter=delimiter)
     try:
-        rows = [row for row in islice(reader, _LOOKED_AT) if row]
+        rows = [row for row in islice(reader, _N_SAMPLE_ROWS) if row]
         # The last row of a longer file is not whole.
         is_cut = len(head) >= HEAD - 4 and next(reader, None) is None
     except csv.Error:
@@ -181,10 +187,10 @@ def _check_names(names: list[str], source: str) -> None:
     if odd is None and names[0] != "" and any(map(_is_number, names)):
         odd = next(filter(_is_number, names))  # pandas leaves its index without a name
     if odd is not None:
-        more = "..." * (len(odd) > _SHOWN)
+        more = "..." * (len(odd) > _MAX_SHOWN)
         warn_user(
-            f"{source}: {odd[:_SHOWN]!r}{more} in the first line is taken for the name "
-            "of a column; if it is a value, add a first line of names"
+            f"{source}: {odd[:_MAX_SHOWN]!r}{more} in the first line is taken for the "
+            "name of a column; if it is a value, add a first line of names"
         )
 
 
@@ -205,7 +211,7 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
 
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
-    blank = ended = 0  # blank lines, and those of them behind the last row
+    n_blank = n_trailing = 0  # blank lines, and those behind the last row
     try:
         names = next((row for row in reader if row), None)
         if names is None:
@@ -213,16 +219,16 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         batches = []
         while rows := list(islice(reader, _BATCH)):
             full = [row for row in rows if row]
-            blank += len(rows) - len(full)
+            n_blank += len(rows) - len(full)
             last = sum(1 for _ in takewhile(lambda row: not row, reversed(rows)))
-            ended = last + (0 if full else ended)
+            n_trailing = last + (0 if full else n_trailing)
             for row in full:
                 if len(row) != len(names):
                     shown = "".join(c if c.isprintable() else "?" for c in row[0])
                     raise ArtefactError(
                         f"{source} is not a csv file: its first line names "
                         f"{len(names)} columns, but a row up to line {reader.line_num} "
-                        f"has {len(row)} values, it begins with {shown[:_SHOWN]!r}"
+                        f"has {len(row)} values, it begins with {shown[:_MAX_SHOWN]!r}"
                     )
             columns: Any = zip(*full, strict=True) if full else ([] for _ in names)
             batches.append([pa.array(cells, pa.large_string()) for cells in columns])
@@ -231,7 +237,7 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
             f"{source} is not a csv file: {error}, in line {reader.line_num}"
         ) from None
     except UnicodeDecodeError as error:
-        start = max(0, error.start - _SHOWN)
+        start = max(0, error.start - _MAX_SHOWN)
         text_before = error.object[start : error.start].decode("utf-8", "ignore")
         before = (text_before.splitlines() or [""])[-1]
         raise ArtefactError(
@@ -239,7 +245,7 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         ) from None
     finally:
         text.detach()
-    warn_of_blank_lines(blank - ended, source)
+    warn_of_blank_lines(n_blank - n_trailing, source)
     columns = [
         pa.chunked_array([batch[i] for batch in batches], pa.large_string())
         for i in range(len(names))
@@ -314,7 +320,7 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
 
     if len(column) and pc.all(pc.equal(pc.binary_length(column), 0)).as_py():
         return pa.chunked_array([pa.nulls(len(column))])  # of no type yet
-    head = column[:_LOOKED_AT]  # the first word spares reading all
+    head = column[:_N_SAMPLE_ROWS]  # the first word spares reading all
     is_part = len(head) < len(column) and not pc.all(_is_gap(head)).as_py()
     if not len(column) or (is_part and is_text(as_typed(head, dates=dates).type)):
         return _without_empty(column)
@@ -380,18 +386,18 @@ def _lose_letters(cells: Any, numbers: Any) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    def some(texts: Any, pattern: str) -> bool:
+    def any_match(texts: Any, pattern: str) -> bool:
         return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
-    if some(cells, _NAME):
+    if any_match(cells, _NAME):
         return True
     is_long = pc.match_substring_regex(cells, r"\d{16}|\d\.?[eE]")
     if numbers.type != pa.float64() or not pc.any(is_long).as_py():
         return False
     long, floats = cells.filter(is_long), numbers.filter(is_long)
-    if pc.any(pc.is_inf(floats)).as_py() or some(long, r"^[+-]?\d{16,}$"):
+    if pc.any(pc.is_inf(floats)).as_py() or any_match(long, r"^[+-]?\d{16,}$"):
         return True
-    if some(long, r"^\d+[eE]\d+$") and not some(cells, r"\.|[eE][+-]"):
+    if any_match(long, r"^\d+[eE]\d+$") and not any_match(cells, r"\.|[eE][+-]"):
         return True  # such as article numbers: who writes floats, writes 1e+05
     whole = long.filter(pc.match_substring_regex(long, r"^[+-]?\d{16,}\.0*$"))
     return any(Decimal(text) != int(float(text)) for text in whole.to_pylist())

@@ -28,7 +28,7 @@ from fewbits.inputs._text_kinds import (
 )
 
 _BATCH = 4096  # lines
-_SHOWN = 30  # characters of a line in a message
+_MAX_SHOWN = 30  # characters of a line in a message
 
 # A text on each line
 
@@ -65,8 +65,8 @@ def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     check_words(column if form == "broken" else column[1:], source, advice)
     if odd := exceptions(column, DIGITS):
         raise ArgumentError(
-            f"{source} holds numbers but for {odd[1][:_SHOWN]!r} and the like: mend "
-            "that, or, if texts are meant, save them as .csv with a first line of "
+            f"{source} holds numbers but for {odd[1][:_MAX_SHOWN]!r} and the like: "
+            "mend that, or, if texts are meant, save them as .csv with a first line of "
             "names and name their column"
         )
     return Input("texts", Texts(column), None, source)
@@ -145,7 +145,7 @@ def word_vectors(file: IO[bytes], source: str) -> Table:
         except (ValueError, OverflowError):
             raise ArgumentError(
                 f"{source} holds words and {width} numbers for each, but not in line "
-                f"{number}: {line.decode('utf-8', 'replace').strip()[:_SHOWN]!r}"
+                f"{number}: {line.decode('utf-8', 'replace').strip()[:_MAX_SHOWN]!r}"
             ) from None
         try:
             words.append(word.decode())
@@ -243,7 +243,7 @@ def _object(line: bytes, number: int, source: str) -> _Row:
             f"{source} is not JSON in line {number}: {one_line(error)}{hint}"
         ) from None
     if not isinstance(row, dict):
-        shown = line.decode("utf-8", "replace").strip()[:_SHOWN]
+        shown = line.decode("utf-8", "replace").strip()[:_MAX_SHOWN]
         raise ArtefactError(
             f"{source} needs an object on each line, such as {{'text': ...}}; line "
             f"{number} holds {shown!r}"

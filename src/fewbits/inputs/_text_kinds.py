@@ -52,7 +52,7 @@ _UUID = r"^\{?[\da-fA-F]{8}(?:-?[\da-fA-F]{4}){3}-?[\da-fA-F]{12}\}?$"
 _SHORTEST_CODE = 11  # letters of base64: 64 bits
 _SHORTEST = 24  # letters: fewer may be a word whose bytes happen to be such numbers
 _HEAD = 100  # texts, of which one that does not match spares reading the rest
-_SHOWN = 40  # characters of a text in a message
+_MAX_SHOWN = 40  # characters of a text in a message
 _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
 #: Endings of files that are read, but for images and texts.
@@ -103,7 +103,7 @@ def check_words(column: Any, what: str, advice: str, *, numbers: bool = True) ->
     Plain numbers may be words, such as postcodes, if the caller says so.
     """
     kind, text = text_kind(column)
-    shown = repr(text[:_SHOWN])
+    shown = repr(text[:_MAX_SHOWN])
     problems = {
         "broken": f"vectors written as text, but {shown} is none; write each as "
         "[0.1, 0.2]",
@@ -232,7 +232,7 @@ def packed_codes(column: Any, what: str) -> tuple[NDArray[np.uint8], int]:
         return np.packbits(bits, axis=1), bits.shape[1]
     if not all_match(column, _HEX):
         text = next(text for text in column.to_pylist() if not re.match(_HEX, text))
-        raise ArgumentError(f"{what} holds {text[:_SHOWN]!r}; {_CODES_ARE}")
+        raise ArgumentError(f"{what} holds {text[:_MAX_SHOWN]!r}; {_CODES_ARE}")
     letters = _letters(column, what)
     if all_match(column, r"^[0\\]x"):
         letters = letters[:, 2:]
@@ -256,7 +256,7 @@ def hex_codes(texts: Iterable[str], n_bits: int) -> NDArray[np.uint8]:
         if not re.fullmatch(rf"[\da-fA-F]{{{2 * size}}}", digits, re.ASCII):
             raise CodeError(
                 f"a code of {n_bits} bits has {2 * size} hexadecimal digits, got "
-                f"{str(text)[:_SHOWN]!r}"
+                f"{str(text)[:_MAX_SHOWN]!r}"
             )
         codes.append(bytes.fromhex(digits))
     return np.frombuffer(b"".join(codes), np.uint8).reshape(-1, size)

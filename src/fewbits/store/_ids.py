@@ -78,9 +78,9 @@ class IdIndex:
         if n_keys <= _SPARSE * len(keys):
             positions = np.full(n_keys, len(keys), np.uint32)
             positions[keys - low] = np.arange(len(keys), dtype=np.uint32)
-            there = np.flatnonzero(positions < len(keys))
-            if len(there) == len(keys):  # each key once
-                return cls(there.astype(keys.dtype) + low, positions[there])
+            present = np.flatnonzero(positions < len(keys))
+            if len(present) == len(keys):  # each key once
+                return cls(present.astype(keys.dtype) + low, positions[present])
         # Pairs of a key and a position in one number are sorted several times faster.
         n_bits = len(keys).bit_length()
         excess = max(0, n_keys.bit_length() + n_bits - 64)

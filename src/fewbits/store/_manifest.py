@@ -92,8 +92,8 @@ def manifest_name(number: int, kind: str = "manifest") -> str:
 
 def manifest_numbers(names: Iterable[str], kind: str = "manifest") -> list[int]:
     """Return the numbers of the manifests (or copies) among files, rising."""
-    some = [name for name in names if name.startswith(kind)]
-    matches = [match for name in some if (match := _MANIFEST.fullmatch(name))]
+    names = [name for name in names if name.startswith(kind)]
+    matches = [match for name in names if (match := _MANIFEST.fullmatch(name))]
     return sorted(int(match[1]) for match in matches)
 
 
@@ -393,14 +393,14 @@ def _check_manifest(manifest: Manifest) -> None:
     is_right = {
         "bits": manifest.n_bits > 0,
         "tags": all(number <= manifest.number for number in tags.values()),
-        "rows": all(one.last < after.first for one, after in pairwise(segments)),
+        "rows": all(before.last < after.first for before, after in pairwise(segments)),
         "segments": len({x.token for x in segments}) == len(segments),
     }
     for x in segments:
         n_deleted, arrow_files = x.n_rows - x.n_live, [*x.arrow_files.values()]
         n_in_file = n_deleted - len(x.deleted)
         files = [*arrow_files, *(update.file for update in x.updates)]
-        names = {*x.absent, *(name for each in x.updates for name in each.columns)}
+        names = {*x.absent, *(name for update in x.updates for name in update.columns)}
         positions = [-1, *x.deleted, x.n_rows]
         is_right |= {
             # Each row has at least an id of 8 bytes, or its end, and a code.
@@ -409,7 +409,7 @@ def _check_manifest(manifest: Manifest) -> None:
             or (x.has_rows and x.last - x.first >= x.n_rows),
             f"deletes of {x.token}": n_deleted >= 0
             and (n_in_file > 0 if x.deletes is not None else n_in_file == 0)
-            and all(one < after for one, after in pairwise(positions)),
+            and all(before < after for before, after in pairwise(positions)),
             f"checksums of {x.token}": len({bool(x.sums) for x in arrow_files}) == 1
             and all(len(x.sums) in (0, -(-x.n_bytes // BLOCK)) for x in files),
             f"columns of {x.token}": names <= columns,
@@ -550,10 +550,12 @@ def collect(
                     locks[number] = lock
         tagged = {*newest.tags.values()} - {newest.number}
         held = ({*older} - {*locks}) | tagged
-        kept = _needed(disk, newest, held) | new
+        to_keep = _needed(disk, newest, held) | new
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
-        kept |= {manifest_name(n, kind) for n in stay for kind in ("manifest", "copy")}
-        gone = [name for name in names if is_own(name) and name not in kept]
+        to_keep |= {
+            manifest_name(n, kind) for n in stay for kind in ("manifest", "copy")
+        }
+        gone = [name for name in names if is_own(name) and name not in to_keep]
         if gone and not is_durable:
             disk.sync_folder()
         for name in gone:
@@ -576,5 +578,5 @@ def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:
             if number in newest.tags.values():
                 return {*disk.names()}
     segments = [segment for state in states for segment in state.segments]
-    kept = {name for segment in segments for name in segment.names()}
-    return kept | {name for s in segments for name in (s.name("ids"), s.name("mih"))}
+    names = {name for segment in segments for name in segment.names()}
+    return names | {name for s in segments for name in (s.name("ids"), s.name("mih"))}

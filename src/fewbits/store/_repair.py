@@ -320,8 +320,8 @@ def _damaged_tags(disk: Disk, state: Manifest) -> tuple[str, ...]:
     for name, number in sorted(state.tags.items()):
         if number != state.number:
             findings = Findings()
-            one = replace(state, segments=(), tags={name: number})
-            report = verify_store(disk, one, findings)
+            tagged = replace(state, segments=(), tags={name: number})
+            report = verify_store(disk, tagged, findings)
             damaged += [] if report.is_intact else [name]
     return tuple(damaged)
 
@@ -529,5 +529,5 @@ def _of_lost_commits(disk: Disk, state: Manifest) -> set[str]:
     for number in manifest_numbers(disk.names()):
         with contextlib.suppress(ArtefactError):
             states.append(read_manifest(disk, number))
-    own = {n for n in disk.names() if is_own(n) and n.startswith(_OF_SEGMENTS)}
-    return own - {name for each in states for name in each.names()}
+    names = {n for n in disk.names() if is_own(n) and n.startswith(_OF_SEGMENTS)}
+    return names - {name for state in states for name in state.names()}

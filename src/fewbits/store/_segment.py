@@ -161,18 +161,18 @@ class ArrowFile(CheckedBytes):
         if 0 < len(positions) <= _FEW:
             # The import of Arrow's functions costs more than a search.
             rows = [batch.slice(position, 1) for position in positions.tolist()]
-            some = pa.concat_batches(rows)
+            selection = pa.concat_batches(rows)
         else:
-            some = batch.take(pa.array(positions))
+            selection = batch.take(pa.array(positions))
         for name in partly:
-            check_inside(some.column(name), self.path)
-        return some
+            check_inside(selection.column(name), self.path)
+        return selection
 
     def check_spans(self, starts: IdArray, sizes: Any) -> None:
         """Check the blocks in which some ranges of bytes lie."""
         stops = starts + sizes
-        some = stops > starts
-        first, last = starts[some] // BLOCK, (stops[some] - 1) // BLOCK
+        is_nonempty = stops > starts
+        first, last = starts[is_nonempty] // BLOCK, (stops[is_nonempty] - 1) // BLOCK
         longer = np.flatnonzero(last - first > 1).tolist()
         inner = [np.arange(first[i] + 1, last[i]) for i in longer]
         self.check_blocks(np.concatenate([first, last, *inner]))
@@ -182,7 +182,7 @@ class ArrowFile(CheckedBytes):
         from pyarrow import types
 
         kind = column.type
-        offset_size = bytes_of_offset(kind)
+        offset_size = offset_width(kind)
         is_fixed = types.is_primitive(kind) or types.is_decimal(kind)
         if not (offset_size or is_fixed or types.is_fixed_size_binary(kind)):
             return False
@@ -326,8 +326,8 @@ def check_inside(values: Any, path: str) -> None:
         raise ArtefactError(f"{path} is damaged: {one_line(error)}") from error
 
 
-def bytes_of_offset(kind: Any) -> int:
-    """Return the bytes of an offset of texts, 0 for other types."""
+def offset_width(kind: Any) -> int:
+    """Return the width in bytes of offsets of strings and binaries, 0 for others."""
     from pyarrow import types
 
     if types.is_string(kind) or types.is_binary(kind):
@@ -469,7 +469,9 @@ def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> Non
             for piece in pieces:
                 summed.write(piece)
             n_bytes, sums = summed.finish()
-            file.write(seal(sums.astype("<u4").tobytes() + _seal(entry, n_bytes)))
+            file.write(
+                seal(sums.astype("<u4").tobytes() + _segment_identity(entry, n_bytes))
+            )
         finally:
             file.close()  # not synced: it can be made again
         disk.publish(draft, entry.name("mih"))
@@ -491,7 +493,7 @@ def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
     """
     path = disk.folder / entry.name("mih")
     data = disk.map(path.name)
-    size = len(_seal(entry, 0))
+    size = len(_segment_identity(entry, 0))
     n_bytes = int.from_bytes(
         read_at(data, max(0, len(data) - 12), len(data) - 4), "little"
     )
@@ -499,7 +501,7 @@ def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
     tail = memoryview(read_at(data, n_bytes, len(data)))
     if len(tail) != 4 * -(-n_bytes // BLOCK) + size + 4:
         raise ArtefactError(f"{path} is damaged: its length does not fit")
-    if tail[-size - 4 : -4] != _seal(entry, n_bytes):
+    if tail[-size - 4 : -4] != _segment_identity(entry, n_bytes):
         raise ArtefactError(f"{path} is damaged: it is of another segment")
     sums = np.frombuffer(tail[: -size - 4], "<u4")
     if not (is_sealed(tail) and np.array_equal(sums_of(view), sums)):
@@ -507,7 +509,7 @@ def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
     return view
 
 
-def _seal(entry: SegmentEntry, n_bytes: int) -> bytes:
+def _segment_identity(entry: SegmentEntry, n_bytes: int) -> bytes:
     """Return what ties a file to its segment, and its length."""
     numbers = np.array([entry.rows.n_bytes, entry.rows.crc, n_bytes], "<u8")
     return _DERIVED + entry.token.encode() + numbers.tobytes()

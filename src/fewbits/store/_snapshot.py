@@ -211,12 +211,12 @@ class Segment:
     def _updates(self, name: str) -> list[Update]:
         """Return what has changed in a column since the segment was written."""
         entries = self.entry.updates
-        places = [i for i, each in enumerate(entries) if name in each.columns]
-        return [*map(self.update, places), *self._edits.get(name, ())]
+        indices = [i for i, entry in enumerate(entries) if name in entry.columns]
+        return [*map(self.stored_update, indices), *self._edits.get(name, ())]
 
-    def update(self, place: int) -> Update:
+    def stored_update(self, index: int) -> Update:
         """Return one of the updates that are in files."""
-        entry = self.entry.updates[place]
+        entry = self.entry.updates[index]
         if entry.token not in self._read_updates:
             update = self.files.updates.get(entry.token)
             if update is None:

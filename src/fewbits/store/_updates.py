@@ -110,7 +110,7 @@ def write_update(
         if last.file.n_bytes > BLOCK and last.n_rows > _FAN * len(positions):
             break
         stay -= 1
-        positions = np.union1d(positions, segment.update(stay).positions)
+        positions = np.union1d(positions, segment.stored_update(stay).positions)
         names |= {*last.columns}
     columns = tuple(name for name in schema.names if name in names)
     table = segment.with_edits(edits).take(columns, positions.astype(np.int64))

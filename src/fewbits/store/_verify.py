@@ -27,8 +27,8 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._segment import (
-    bytes_of_offset,
     has_index,
+    offset_width,
     only_batch,
     read_derived,
     read_index,
@@ -107,7 +107,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "damages": [asdict(each) for each in self.damages]}
+        return {**asdict(self), "damages": [asdict(damage) for damage in self.damages]}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -329,25 +329,25 @@ def _read_arrow(
 
 
 def _of_blocks(
-    path: str, data: Any, known: FileSums, schema: Any, n_rows: int
+    path: str, data: Any, sums: FileSums, schema: Any, n_rows: int
 ) -> list[Damage]:
     """Return each damaged block of an Arrow file, with the rows and columns in it."""
     import pyarrow as pa
 
-    bad = np.flatnonzero(sums_of(data) != known.sums).tolist()
+    bad = np.flatnonzero(sums_of(data) != sums.sums).tolist()
     # The frame: what Arrow writes before and behind the values. A file whose sums stand
     # in the manifest has no copy of it.
-    if bad and not known.head:
-        place = (0, known.n_bytes), (0, n_rows), tuple(schema.names)
+    if bad and not sums.head:
+        place = (0, sums.n_bytes), (0, n_rows), tuple(schema.names)
         return [Damage(path, "its checksum does not match", *place)]
-    start, stop = known.body
+    start, stop = sums.body
     if any(b * BLOCK < start or (b + 1) * BLOCK > stop for b in bad):
-        data = known.head + bytes(data[start:stop]) + known.tail
+        data = sums.head + bytes(data[start:stop]) + sums.tail
     buffer = pa.py_buffer(data)
     batch = only_batch(buffer, schema, n_rows, path, validate=not bad)
     damages = []
     for block in bad:
-        first, last = block * BLOCK, min((block + 1) * BLOCK, known.n_bytes)
+        first, last = block * BLOCK, min((block + 1) * BLOCK, sums.n_bytes)
         at = buffer.address + first, buffer.address + last
         spans = {
             name: span
@@ -369,7 +369,7 @@ def _positions_in(column: Any, start: int, stop: int) -> tuple[int, int] | None:
     Of nested types, all; None where there are none.
     """
     n, kind, buffers = len(column), column.type, column.buffers()
-    offset_size, n_bits = bytes_of_offset(kind), _bits_of_row(kind)
+    offset_size, n_bits = offset_width(kind), _bits_of_row(kind)
     spans = []
     for i, buffer in enumerate(buffers):
         if buffer is None or buffer.address >= stop:

@@ -104,10 +104,10 @@ class Writer:
             for source in self._sources():
                 is_there = source.find(ids) >= 0
                 if is_there.any():
-                    known = ids[int(is_there.argmax())].as_py()
+                    existing = ids[int(is_there.argmax())].as_py()
                     raise ArgumentError(
-                        f"there is an item with id {known!r} already: upsert replaces "
-                        "it"
+                        f"there is an item with id {existing!r} already: upsert "
+                        "replaces it"
                     )
         self._add(table, ids)
         return ids
@@ -129,10 +129,10 @@ class Writer:
 
     def holds(self, ids: Any) -> NDArray[np.bool_]:
         """Return which ids of an Arrow array are there after the changes so far."""
-        there = np.zeros(len(ids), np.bool_)
+        is_there = np.zeros(len(ids), np.bool_)
         for source in self._sources():
-            there |= source.find(ids) >= 0
-        return there
+            is_there |= source.find(ids) >= 0
+        return is_there
 
     def update(self, table: Any) -> None:
         """Change columns of rows, which keep their places.
@@ -162,10 +162,10 @@ class Writer:
         target, segments = replace(base, schema=schema), []
         more = tuple(name for name in schema.names if name not in base.schema.names)
         is_new = any(field != schema.field(field.name) for field in base.schema)
-        for stored in self._edited:
-            entry = stored.segment.entry
+        for source in self._edited:
+            entry = source.segment.entry
             if is_new:
-                table = live_rows([stored])
+                table = live_rows([source])
                 segments.append(self._write(target, with_nulls(table, schema)))
             else:
                 segments.append(replace(entry, absent=(*entry.absent, *more)))
@@ -181,8 +181,8 @@ class Writer:
         """
         self._check_usable()
         if self._has_edits():
-            with self._failing():
-                state = self._prepared(policy.unmerged(self._sizes()))
+            with self._unusable_on_error():
+                state = self._write_state(policy.unmerged(self._sizes()))
             self._begin(replace(state, number=self._newest.number))
         return Snapshot(self._disk, self.manifest, None, self._cache)
 
@@ -196,13 +196,13 @@ class Writer:
         if not self._has_changed():
             return self._newest.number
         try:
-            state = self._prepared(policy.plan(self._sizes(), self._full))
+            state = self._write_state(policy.plan(self._sizes(), self._full))
         except (OSError, ArtefactError) as error:
             full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
             if not (full or isinstance(error, ArtefactError)):
                 raise
             self._collect()
-            state = self._prepared(policy.unmerged(self._sizes()))
+            state = self._write_state(policy.unmerged(self._sizes()))
         return self._publish(state)
 
     def compact(self) -> int:
@@ -213,7 +213,7 @@ class Writer:
         stays = len(runs) == len(sizes) and not any(run.is_new for run in runs)
         if stays and not self._has_changed():
             return self._newest.number
-        return self._publish(self._prepared(runs))
+        return self._publish(self._write_state(runs))
 
     def snapshot(self) -> Snapshot:
         """Return the state that was committed last, held as by `Store.snapshot`."""
@@ -256,7 +256,7 @@ class Writer:
             )
 
     @contextlib.contextmanager
-    def _failing(self) -> Iterator[None]:
+    def _unusable_on_error(self) -> Iterator[None]:
         """Refuse all later calls when this fails: what was done is unknown."""
         try:
             yield
@@ -300,20 +300,22 @@ class Writer:
         self._next_row += len(table)
         rest = {name: table[name] for name in self.manifest.schema.names if name != ID}
         table = pa.table({ROW: pa.array(rows), ID: ids, **rest})
-        given = self._new_rows
+        new_rows = self._new_rows
         for piece in self._pieces(table, self._full):
-            given.append(NewRows(frozen_table(piece)))
-            while len(given) > 1 and given[-2].n_rows < min(_FEW, 2 * given[-1].n_rows):
-                given[-2:] = [NewRows(live_rows(given[-2:]).combine_chunks())]
-            if sum(source.n_bytes for source in given) >= self._full:
-                if any(source.n_live for source in given):
-                    with self._failing():
-                        entry = self._write(self.manifest, live_rows(given))
+            new_rows.append(NewRows(frozen_table(piece)))
+            while len(new_rows) > 1 and new_rows[-2].n_rows < min(
+                _FEW, 2 * new_rows[-1].n_rows
+            ):
+                new_rows[-2:] = [NewRows(live_rows(new_rows[-2:]).combine_chunks())]
+            if sum(source.n_bytes for source in new_rows) >= self._full:
+                if any(source.n_live for source in new_rows):
+                    with self._unusable_on_error():
+                        entry = self._write(self.manifest, live_rows(new_rows))
                     segment = Segment(
                         self._disk, self.manifest, entry, self._new_files[-1]
                     )
                     self._edited.append(EditedSegment(segment))
-                given.clear()
+                new_rows.clear()
 
     def _pieces(self, table: Any, most: int) -> Iterator[Any]:
         """Yield a table whole, or what fills a segment at a time if it has more."""
@@ -337,15 +339,17 @@ class Writer:
 
     def _has_edits(self) -> bool:
         has_new = self._next_row != self.manifest.next_row
-        return has_new or any(source.changed for source in self._edited)
+        return has_new or any(source.has_changes for source in self._edited)
 
-    def _prepared(self, runs: list[policy.Run]) -> Manifest:
+    def _write_state(self, runs: list[policy.Run]) -> Manifest:
         """Write what the next state needs, and return it."""
         sources, segments = self._sources(), []
         for run in runs:
             first = sources[run.start]
             if isinstance(first, EditedSegment) and not run.is_new:
-                segments.append(first.kept(self._disk, self.manifest.number + 1))
+                segments.append(
+                    first.write_changes(self._disk, self.manifest.number + 1)
+                )
             else:
                 table = live_rows(sources[run.start : run.stop])
                 for piece in self._pieces(table, 2 * self._full):
@@ -362,7 +366,7 @@ class Writer:
         return entry
 
     def _publish(self, state: Manifest) -> int:
-        with self._failing():
+        with self._unusable_on_error():
             publish(self._disk, state)
         self._newest, self._is_durable = state, True
         self._begin(state)
@@ -382,7 +386,7 @@ class EditedRows(ABC):
 
     def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
         self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
-        self.changed = False  # since it was committed or given
+        self.has_changes = False  # since it was committed or given
 
     @cached_property
     def deletes(self) -> Deletes:
@@ -424,7 +428,7 @@ class EditedRows(ABC):
             positions = np.unique(positions)
             self.deletes = self.deletes.adding(positions)
             self.n_live -= len(positions)
-            self.changed = True
+            self.has_changes = True
         return len(positions)
 
 
@@ -450,7 +454,7 @@ class EditedSegment(EditedRows):
         return self.segment.with_edits(self._edits).whole()
 
     def update(self, positions: NDArray[np.uint32], values: dict[str, Any]) -> None:
-        self.changed = True
+        self.has_changes = True
         for name, column in values.items():
             edits = self._edits.setdefault(name, [])
             edits.append(Update(positions, {name: column}))
@@ -462,8 +466,8 @@ class EditedSegment(EditedRows):
     def positions(self, ids: Any) -> IdArray:
         return self.segment.look_up(ids)
 
-    def kept(self, disk: Disk, number: int) -> SegmentEntry:
-        """Return the segment as it is in the state of a number."""
+    def write_changes(self, disk: Disk, number: int) -> SegmentEntry:
+        """Write updates and deletes of it; return its entry in manifest `number`."""
         entry = self.segment.entry
         if self._edits:
             entry = write_update(disk, self.segment, self._edits)
@@ -498,8 +502,8 @@ class NewRows(EditedRows):
         return IdIndex.of(keys_of(one_chunk(self._table[ID])))
 
     def positions(self, ids: Any) -> IdArray:
-        def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
-            return equal_texts(self._table[ID].take(positions), ids, wanted)
+        def same(positions: IdArray, numbers: IdArray) -> NDArray[np.bool_]:
+            return equal_texts(self._table[ID].take(positions), ids, numbers)
 
         is_number = ids.type == "int64"
         return self._index.find(keys_of(ids), None if is_number else same)
@@ -510,13 +514,16 @@ def frozen_table(table: Any) -> Any:
     import pyarrow as pa
 
     def changes(column: Any) -> bool:
-        buffers = [each for chunk in column.chunks for each in chunk.buffers()]
-        return any(each is not None and each.is_mutable for each in buffers)
+        buffers = [buffer for chunk in column.chunks for buffer in chunk.buffers()]
+        return any(buffer is not None and buffer.is_mutable for buffer in buffers)
 
     names = [name for name in table.column_names if changes(table[name])]
-    own = own_table(table.select(names))
+    copies = own_table(table.select(names))
     return pa.table(
-        {name: (own if name in names else table)[name] for name in table.column_names}
+        {
+            name: (copies if name in names else table)[name]
+            for name in table.column_names
+        }
     )
 
 

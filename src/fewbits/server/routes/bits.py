@@ -188,8 +188,10 @@ def _name(words: "Sequence[Word]") -> str:
     A word may be significant of a side, and yet be met on few of its items or on nearly
     as many of the other's.
     """
-    telling = [word for word in words if word.share >= _TIMES * word.other_share]
-    best = telling[:_IN_NAME]
+    distinctive_words = [
+        word for word in words if word.share >= _TIMES * word.other_share
+    ]
+    best = distinctive_words[:_IN_NAME]
     if sum(word.share for word in best) < _LEAST:
         return ""
     return ", ".join(word.word for word in best)

@@ -80,23 +80,23 @@ async def changes(body: Any, view: View, request: Request) -> Json:
     """Make several changes, each of which sees those before it, one commit."""
 
     def change(col: Collection) -> int:
-        pairs, n_changed = [*map(_named, body.changes)], 0
+        pairs, n_changed = [*map(_name_and_body, body.changes)], 0
         with col.transaction(timeout=_options(view, body)["timeout"]):
-            for name, one in pairs:
+            for name, change_body in pairs:
                 if name == "add":
-                    n_changed += col.add(**_rows(view, one))
+                    n_changed += col.add(**_rows(view, change_body))
                 elif name == "upsert":
-                    n_changed += col.upsert(**_rows(view, one))
+                    n_changed += col.upsert(**_rows(view, change_body))
                 elif name == "update":
-                    n_changed += col.update(**_columns(view, one))
+                    n_changed += col.update(**_columns(view, change_body))
                 else:
-                    n_changed += col.delete(**_options(view, one))
+                    n_changed += col.delete(**_options(view, change_body))
         return n_changed
 
     return await _change(view, change)
 
 
-def _named(change: bodies.ChangeBody) -> tuple[str, Any]:
+def _name_and_body(change: bodies.ChangeBody) -> tuple[str, Any]:
     """Return which change it is, and its body."""
     options = change.options("table")
     names = [name for name, body in options.items() if body is not None]

@@ -21,7 +21,7 @@ from fewbits.store import ID
 
 router = APIRouter()
 
-_SHOWN = 100  # items of a group, in JSON
+_MAX_SHOWN = 100  # items of a group, in JSON
 #: Pairs of which groups are made: of different codes, about a minute's work; and of
 #: all that vectors confirm.
 _MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
@@ -94,7 +94,7 @@ def largest_groups(
     largest = _largest_first(groups)[:max_groups]
     answers = []
     for members in largest:
-        members = members[:_SHOWN]
+        members = members[:_MAX_SHOWN]
         codes = np.ascontiguousarray(collection.codes[members])
         first = np.repeat(codes[:1], len(codes), axis=0)
         items = records(collection, members)

@@ -50,7 +50,7 @@ async def points(
     positions of all of them in the collection, four bytes each. Points are in random
     order, so that the first ones are a sample.
     """
-    _, map_ = _mapped(view, version)
+    _, map_ = _view_and_map(view, version)
     part = slice(start, start + count)
     places = map_.places[part].astype("<u2")
     positions = map_.positions[part].astype("<u4")
@@ -64,7 +64,7 @@ async def _colours(
     code: Annotated[str | None, Query(max_length=10_000)] = None,
     version: Version = None,
 ) -> "Colours":
-    view, map_ = _mapped(view, version)
+    view, map_ = _view_and_map(view, version)
     work = partial(map_.colours, by, id=_id(view, id), code=code)
     if by.startswith(("class:", "trust")):
         return await view.cached(("map", by), work)
@@ -100,7 +100,7 @@ async def neighbours(
     version: Version = None,
 ) -> Json:
     """List the items nearest to one of them, among all, on the map or not."""
-    view, map_ = _mapped(view, version)
+    view, map_ = _view_and_map(view, version)
     work = partial(map_.neighbours, row=row, id=_id(view, id), k=k)
     return Json(await view.run(work))
 
@@ -112,7 +112,7 @@ async def outliers(
     version: Version = None,
 ) -> Json:
     """List items far from all others, and those among items of another class."""
-    view, map_ = _mapped(view, version)
+    view, map_ = _view_and_map(view, version)
     work = partial(map_.outliers, label)
     return Json(await view.cached(("map outliers", label), work, lane="heavy"))
 
@@ -123,7 +123,7 @@ async def export(body: Any, view: View, request: Request) -> Response:
 
     JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
     """
-    view, map_ = _mapped(view, body.version)
+    view, map_ = _view_and_map(view, body.version)
     collection, positions = view.collection, np.array(body.positions, np.int64)
 
     def answer() -> Response:
@@ -141,7 +141,7 @@ async def export(body: Any, view: View, request: Request) -> Response:
     return await view.run(answer)
 
 
-def _mapped(view: View, version: str | None) -> "tuple[View, CollectionMap]":
+def _view_and_map(view: View, version: str | None) -> "tuple[View, CollectionMap]":
     """Return a map, and the snapshot that it is of: the newest, or one that is held."""
     updates = view.service.maps
     if version is None or version == view.version:

@@ -38,8 +38,8 @@ async def quality(view: Current) -> Json:
         view.results.pop("quality", None)
         service.set_damage(warnings[0])
     recorded = await view.run(view.collection.last_verified)
-    both = [x for x in (recorded, view.service.verified) if x is not None]
-    last = max(both, key=lambda verified: verified.at, default=None)
+    verifications = [x for x in (recorded, view.service.verified) if x is not None]
+    last = max(verifications, key=lambda verified: verified.at, default=None)
     public = [service.public(warning) for warning in warnings]
     verify = None if last is None else _public(view, last)
     return Json({**answer, "warnings": public, "last_verify": verify})

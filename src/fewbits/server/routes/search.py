@@ -72,7 +72,7 @@ async def search(body: Any, view: View, request: Request) -> Response:
             lambda: _hits_reply(_hits(view, body, query), arrow=as_arrow), lane=lane
         )
 
-    def together(questions: Sequence[Any]) -> Sequence[Any]:
+    def answer_batch(questions: Sequence[Any]) -> Sequence[Any]:
         values = np.concatenate(questions) if query.kind == "vectors" else questions
         items = Query(query.kind, values).arguments(view)
         answer = view.collection.search(**items, **options).to_dict()
@@ -91,7 +91,7 @@ async def search(body: Any, view: View, request: Request) -> Response:
     values = (tuple(x) if isinstance(x, list) else x for x in options.values())
     key = (view.version, query.kind, form, *values)
     batcher = view.service.batcher
-    return Json(await batcher.ask(key, question, body._size, together))
+    return Json(await batcher.ask(key, question, body._size, answer_batch))
 
 
 def _hits(view: View, body: Any, query: Query) -> Hits:
@@ -161,8 +161,8 @@ async def explain(body: Any, view: View, request: Request) -> Json:
         if query.kind == "ids":
             items = tools.positions_of(collection, query.values)
         for i, code in enumerate(codes):
-            apart = hamming_distances(code[None], collection.codes)[0]
-            distances = apart if mask is None else apart[mask]
+            all_distances = hamming_distances(code[None], collection.codes)[0]
+            distances = all_distances if mask is None else all_distances[mask]
             counts = np.bincount(distances, minlength=n_bits + 1)
             if items is not None and (mask is None or mask[items[i]]):
                 counts[0] -= 1  # the item itself, which is left out of its hits, too
@@ -258,16 +258,16 @@ async def duplicates(body: Any, view: View, request: Request) -> Response:
     """Find pairs of items whose codes are near, see `fewbits.Collection.duplicates`."""
 
     def answer() -> Response:
-        every = view.collection.duplicates(**body.options())
+        pairs = view.collection.duplicates(**body.options())
         blocks, most = [], view.settings.max_hits
-        for block in every:
+        for block in pairs:
             blocks.append(block)
             if sum(map(len, blocks)) > most:
                 raise ArgumentError(
                     f"more than {most:,} pairs: give a smaller radius, or a filter"
                 )
         if accepts(request, ARROW):
-            return arrow_reply(every.table_of(blocks))
+            return arrow_reply(pairs.table_of(blocks))
         return Json({"pairs": [pair for block in blocks for pair in block.to_list()]})
 
     return await view.run(answer, lane="heavy")

@@ -104,10 +104,10 @@ def _join_equal(sets: "_Sets", codes: CodeArray, mask: Mask | None) -> None:
     for start in range(0, len(order) - 1, _BLOCK):
         block = order[start : start + _BLOCK + 1]
         equal = (words[block[1:]] == words[block[:-1]]).all(axis=1)
-        one, other = block[:-1][equal], block[1:][equal]
+        first, second = block[:-1][equal], block[1:][equal]
         if positions is not None:
-            one, other = positions[one], positions[other]
-        sets.join(one, other)
+            first, second = positions[first], positions[second]
+        sets.join(first, second)
 
 
 def _counts(numbers: IdArray) -> IdArray:
