@@ -344,14 +344,25 @@ class Rows:
     ) -> Mask:
         from fewbits.collection.filters import matching_rows
 
-        table = _with_ids(segment.table(), segment.ids, id_name)
-        if segment.live is None:
-            return matching_rows(filter, table, segment.codes, n_bits)
+        def matching(names: list[str]) -> Mask:
+            table = _with_ids(segment.table(names), segment.ids, id_name)
+            if segment.live is None:
+                return matching_rows(filter, table, segment.codes, n_bits)
+            try:
+                return matching_rows(filter, table, segment.codes, n_bits)[segment.live]
+            except ArgumentError:  # perhaps about a value of a deleted row
+                table, codes = filtered(table, segment.live), segment.codes
+                return matching_rows(filter, table, codes[segment.live], n_bits)
+
+        # Only columns whose names are in the condition are read.
+        text = filter.lower() if isinstance(filter, str) else None
+        names = [x for x in self.columns if text is None or x.lower() in text]
         try:
-            return matching_rows(filter, table, segment.codes, n_bits)[segment.live]
-        except ArgumentError:  # perhaps about a value of a deleted row
-            codes = segment.codes[segment.live]
-            return matching_rows(filter, filtered(table, segment.live), codes, n_bits)
+            return matching(names)
+        except ArgumentError:
+            if names == self.columns:
+                raise
+            return matching(self.columns)  # whose message names all columns
 
     def _allowed(self, allowed: Any) -> Mask:
         """Return a mask over the positions from a mask, or from ids."""
