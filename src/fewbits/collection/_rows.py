@@ -7,6 +7,7 @@ rows are, or those of the collection, which are without them, in the order in wh
 were added. Kernels count positions.
 """
 
+import re
 import threading
 from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
@@ -355,8 +356,12 @@ class Rows:
                 return matching_rows(filter, table, codes[segment.live], n_bits)
 
         # Only columns whose names are in the condition are read.
-        text = filter.lower() if isinstance(filter, str) else None
-        names = [x for x in self.columns if text is None or x.lower() in text]
+        names = self.columns
+        if isinstance(filter, str):
+            text = filter.lower()
+            words = [rf"(?<!\w){re.escape(name.lower())}(?!\w)" for name in names]
+            pairs = zip(names, words, strict=True)
+            names = [name for name, word in pairs if re.search(word, text)]
         try:
             return matching(names)
         except ArgumentError:
