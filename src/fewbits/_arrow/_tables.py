@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._arrow._python import array_of
+from fewbits._checks import nearest
 from fewbits.errors import ArgumentError, a_kind, one_line
 
 _MANY = 30  # names in a message
@@ -115,7 +116,9 @@ def no_column(what: str, name: str, names: Iterable[str]) -> str:
     if len(parts) > 1 and {*parts} <= {*names}:
         options = " ".join(f"--columns {part}" for part in parts)
         hint = f": name each by itself, as {options}"
-    return f"{what} has no column {name!r}; it has {known_names(names) or 'none'}{hint}"
+    meant = "" if hint else nearest(str(name), names)
+    has = known_names(names) or "none"
+    return f"{what} has no column {name!r}{meant}; it has {has}{hint}"
 
 
 # Columns of any encoding

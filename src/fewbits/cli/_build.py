@@ -268,8 +268,9 @@ def _notes_on_times(built: "Collection") -> Iterator[str]:
         if values and all(re.fullmatch(_NOT_ISO, value) for value in values):
             option = shlex.join(["--types", f"{name}=date32"])
             yield (
-                f"{name} holds dates such as {values[0]} as texts; {option} reads them "
-                "as dates where they are written as 2025-03-14"
+                f"{name} holds dates such as {values[0]} as texts, which < and > "
+                "compare letter by letter; write them as 2025-03-14, and build with "
+                f"{option}"
             )
         for (kind, what), type in zip(_MOMENTS.items(), types, strict=True):
             try:

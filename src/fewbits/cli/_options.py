@@ -316,7 +316,8 @@ def typed_items(
                 hint = f"use --input {shlex.quote(name)}"
                 raise ArgumentError(f"{name} is a folder: {hint}")
             if not Path(name).is_file():
-                hint = f"; {by_id} takes ids" if is_id(name) else ""
+                hint = ": pictures are searched by pictures"
+                hint = f"; {by_id} takes ids" if is_id(name) else hint
                 raise FileNotFoundError(f"there is no file {name!r}{hint}")
         return [Path(name) for name in typed]
     for text in typed:

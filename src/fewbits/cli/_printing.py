@@ -115,7 +115,7 @@ def print_hits(title: str, hits: Iterable[Mapping[str, Any]]) -> None:
         for name, value in hit["columns"].items():
             if name in repeated:
                 continue
-            cell = str(value)
+            cell = "" if value is None else str(value)
             if isinstance(value, list) and len(value) > _FEW:
                 few = ", ".join(map(str, value[:_FEW]))
                 cell = f"[{few}, ... {len(value)} values]"

@@ -192,7 +192,8 @@ def aligned(
         if lacking := [f for f in missing if f.name in required or not f.nullable]:
             raise ArgumentError(
                 f"the new rows have no column {lacking[0].name!r}, which the "
-                f"collection has; they have {known_names(names) or 'none'}"
+                f"collection has; they have {known_names(names) or 'none'} (update "
+                "changes columns of rows that are there)"
             )
         listed = known_names(repr(field.name) for field in missing)
         noun = "column" if len(missing) == 1 else "columns"
