@@ -290,6 +290,10 @@ class Manifest:
                 content.pop(name, None)
             manifest: Self = _parsed(cls, _FIELDS, content)
             _check_manifest(manifest)
+            # An older fewbits moves a name and leaves its time as it is.
+            tags, times = manifest.tags, manifest.tag_times
+            times = {x: at for x, at in times.items() if tags.get(x) == at[0]}
+            manifest = replace(manifest, tag_times=times)
         except NewerFormatError:
             raise
         except (*MALFORMED, pa.ArrowException) as error:
