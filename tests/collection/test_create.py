@@ -169,6 +169,11 @@ def test_images_of_a_table_in_memory_or_with_ids_have_no_paths_as_ids(
     assert (of_table.add(paths[:1]), of_table.ids[-1]) == (1, 5)
     with pytest.raises(ArgumentError, match="give the ids"):
         of_names.add(paths[:1])
+    of_paths = collection(paths)
+    assert of_paths.delete(of_paths.ids) == 5
+    assert (of_paths.add(paths[2:]), of_paths.ids[0]) == (3, str(paths[2]))
+    with pytest.raises(ArgumentError, match=r"in 2 rows.* ids of images are their pa"):
+        collection([*paths, paths[0]])
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,8 @@ def test_a_lost_file_is_told_and_what_was_before_comes_back_if_asked(tmp_path):
     path.unlink()
     col = Collection.open(tmp_path / "c")
     assert col.search(X[:1], 2, columns=["text"]).to_list()[0][0]["id"] == IDS[0]
+    condition = "text = 'a' and id <> 'item 0'"  # of columns that are whole
+    assert col.search(X[:1], 1, filter=condition, columns=[]).distances.shape == (1, 1)
     for read in (
         col.to_arrow,
         lambda: col[IDS[0]],

@@ -139,11 +139,11 @@ def read_rows(
             codes = as_codes(as_array(codes, "codes"))
             source = Input("codes", codes, None, "the codes", n_bits=n_bits)
         source = with_beside(source, **beside)
-    source = _with_paths_as_ids(source, rows)
+    source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)
 
 
-def _with_paths_as_ids(source: Input, rows: Rows | None) -> Input:
+def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) -> Input:
     """Return image files with their absolute paths as ids, where no others are given.
 
     Those of a table only where the ids of the rows that are there are paths.
@@ -151,15 +151,23 @@ def _with_paths_as_ids(source: Input, rows: Rows | None) -> Input:
     if source.kind != "images" or source.ids is not None:
         return source
     name = source.column or _ITEM_COLUMNS["images"]
-    paths = source.stored_columns().get(name)  # none of images in memory
-    if rows is not None:
+    if (paths := source.stored_columns().get(name)) is None:  # images in memory
+        return source
+    if model is not None and rows is not None:
+        if model.facts.id_column or not rows.has_text_ids or name not in rows.columns:
+            return source
         first = rows.row_numbers[:1]
-        has_paths = name in rows.columns and rows.has_text_ids
-        if not has_paths or rows.column(name, first) != rows.ids_at(first):
+        if rows.ids_at(first).tolist() != rows.column(name, first).tolist():
             return source
     elif source.column is not None:
         return source
-    return source if paths is None else replace(source, ids=new_ids(paths))
+    try:
+        return replace(source, ids=new_ids(paths))
+    except ArgumentError as error:
+        raise ArgumentError(
+            f"{error}; the ids of images are their paths, unless others are given by "
+            "ids="
+        ) from None
 
 
 def rows_of_schema(

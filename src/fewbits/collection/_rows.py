@@ -7,6 +7,7 @@ rows are, or those of the collection, which are without them, in the order in wh
 were added. Kernels count positions.
 """
 
+import re
 import threading
 from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
@@ -344,14 +345,29 @@ class Rows:
     ) -> Mask:
         from fewbits.collection.filters import matching_rows
 
-        table = _with_ids(segment.table(), segment.ids, id_name)
-        if segment.live is None:
-            return matching_rows(filter, table, segment.codes, n_bits)
+        def matching(names: list[str]) -> Mask:
+            table = _with_ids(segment.table(names), segment.ids, id_name)
+            if segment.live is None:
+                return matching_rows(filter, table, segment.codes, n_bits)
+            try:
+                return matching_rows(filter, table, segment.codes, n_bits)[segment.live]
+            except ArgumentError:  # perhaps about a value of a deleted row
+                table, codes = filtered(table, segment.live), segment.codes
+                return matching_rows(filter, table, codes[segment.live], n_bits)
+
+        # Only columns whose names are in the condition are read.
+        names = self.columns
+        if isinstance(filter, str):
+            text = filter.lower()
+            words = [rf"(?<!\w){re.escape(name.lower())}(?!\w)" for name in names]
+            pairs = zip(names, words, strict=True)
+            names = [name for name, word in pairs if re.search(word, text)]
         try:
-            return matching_rows(filter, table, segment.codes, n_bits)[segment.live]
-        except ArgumentError:  # perhaps about a value of a deleted row
-            codes = segment.codes[segment.live]
-            return matching_rows(filter, filtered(table, segment.live), codes, n_bits)
+            return matching(names)
+        except ArgumentError:
+            if names == self.columns:
+                raise
+            return matching(self.columns)  # whose message names all columns
 
     def _allowed(self, allowed: Any) -> Mask:
         """Return a mask over the positions from a mask, or from ids."""

@@ -272,12 +272,12 @@ def _only_fitting(
         for i in fits if is_sure else ():
             column_index(table, table.names[i], source)  # the only one of its name
     if not is_sure:
-        what = "no column that surely holds the items"
+        what, listed = "no column that surely holds the items", others
         if chosen != "numbers" and len(fits) > 1:
-            what = f"{len(fits)} columns of texts or vectors"
-        listed = known_names(f"{table.names[i]} ({forms[i]})" for i in others)
+            what, listed = f"{len(fits)} columns of texts or vectors", fits
+        names = known_names(f"{table.names[i]} ({forms[i]})" for i in listed)
         raise ArgumentError(
-            f"{source} has {what}: {listed or 'none'}; name the items by column= (on "
+            f"{source} has {what}: {names or 'none'}; name the items by column= (on "
             "the command line --column), or by codes= or images=, ids by id= and "
             "labels by label="
         )

@@ -391,11 +391,15 @@ def _lose_letters(cells: Any, numbers: Any) -> bool:
 
     if any_match(cells, _NAME):
         return True
-    is_long = pc.match_substring_regex(cells, r"\d{16}|\d\.?[eE]")
-    if numbers.type != pa.float64() or not pc.any(is_long).as_py():
+    if numbers.type != pa.float64():
         return False
-    long, floats = cells.filter(is_long), numbers.filter(is_long)
-    if pc.any(pc.is_inf(floats)).as_py() or any_match(long, r"^[+-]?\d{16,}$"):
+    if pc.any(pc.is_inf(numbers)).as_py():
+        return True
+    is_long = pc.match_substring_regex(cells, r"^[+-]?\d{16,}(\.0*)?$|\d\.?[eE]")
+    if not pc.any(is_long).as_py():
+        return False
+    long = cells.filter(is_long)
+    if any_match(long, r"^[+-]?\d{16,}$"):
         return True
     if any_match(long, r"^\d+[eE]\d+$") and not any_match(cells, r"\.|[eE][+-]"):
         return True  # such as article numbers: who writes floats, writes 1e+05
