@@ -10,6 +10,7 @@ import pytest
 from fewbits import Collection
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
+from tests.store import _format
 
 pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
 
@@ -208,3 +209,21 @@ def test_verify_reads_named_versions_and_repair_leaves_them_their_files(tmp_path
     col.untag("a")
     churn(col)
     assert col.verify().is_intact
+
+
+def test_times_of_names_that_an_older_fewbits_moved_are_none(tmp_path):
+    col = made(tmp_path / "c")
+    for name in ("moved", "gone", "stays"):
+        col.tag(name)
+    (newest,) = tmp_path.glob(f"c/rows-*/manifest-{col.version:06d}.json")
+    content = _format.manifest(newest.read_bytes())
+    content["number"] += 1
+    content["tags"] = {**content["tags"], "moved": content["number"]}
+    del content["tags"]["gone"]
+    newest = newest.with_name(f"manifest-{content['number']:06d}.json")
+    newest.write_bytes(_format.manifest_bytes(content))
+    col = Collection.open(tmp_path / "c")
+    assert {*col.tag_times()} == {"stays"}
+    assert {*col.tags()} == {"moved", "stays"}
+    col.tag("new")
+    assert {*reopened(col).tag_times()} == {"stays", "new"}

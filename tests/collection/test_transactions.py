@@ -301,3 +301,18 @@ def test_what_a_broken_block_has_deleted_is_there_afterwards(home):
 
 def reread(col):
     return [*(col if col.path is None else Collection.open(col.path))]
+
+
+def test_each_change_is_written_at_the_end_alone(tmp_path, monkeypatch):
+    col, disk = made(tmp_path / "c"), PowerLoss(tmp_path)
+    disk.watch(monkeypatch)
+    n_syncs = []
+    for n in (2, 12):
+        disk.syncs.clear()
+        with col.transaction():
+            for i in range(n):
+                col.add(X[:1], columns={"n": [i]})
+                col.update(None, ids=[i], columns={"n": [i]})
+                col.upsert(X[:1], ids=[i], columns={"n": [i]})
+        n_syncs.append(len(disk.syncs))
+    assert n_syncs[0] == n_syncs[1] > 0

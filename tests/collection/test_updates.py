@@ -191,3 +191,38 @@ def test_a_lost_file_is_told_and_what_was_before_comes_back_if_asked(tmp_path):
     assert "update them anew" in str(report)
     assert Collection.open(col.path)[IDS[2]]["n"] == 0
     assert Collection.verify_folder(col.path).is_intact
+
+
+def test_a_column_may_be_called_as_ours(tmp_path):
+    columns = {"_position": np.arange(N), "n": np.zeros(N, np.int64)}
+    col = Collection.create(
+        tmp_path / "c", X, ids=IDS, columns=columns, encoder=ENCODER
+    )
+    new = {"_position": [5, 6], "n": [7, 8]}
+    col.update(None, ids=[IDS[3], IDS[1]], columns=new)
+    col.update(None, ids=[IDS[2]], columns={"_position": [9]})
+    wanted = [0, 6, 9, 5, *range(4, N)]
+    assert Collection.open(col.path).to_arrow()["_position"].to_pylist() == wanted
+    assert col[IDS[3]]["n"] == 7
+    assert Collection.verify_folder(col.path).is_intact
+
+
+def test_damaged_values_of_a_column_do_not_matter_to_others(tmp_path):
+    columns = {"n": np.zeros(N, np.int64), "m": np.zeros(N), "text": ["a"] * N}
+    col = Collection.create(
+        tmp_path / "c", X, ids=IDS, columns=columns, encoder=ENCODER
+    )
+    col.update(None, ids=[IDS[2]], columns={"n": [5], "m": [1.5]})
+    (path,) = tmp_path.glob("c/rows-*/upd-*")
+    data = path.read_bytes()
+    path.write_bytes(bytes(len(data)))
+    col = Collection.open(tmp_path / "c")
+    for i in range(20):
+        col.update(None, ids=[IDS[i]], columns={"text": [f"b{i}"]})
+    with pytest.raises(ArtefactError, match=path.name):
+        col.update(None, ids=[IDS[2]], columns={"m": [2.5]})
+    path.write_bytes(data)
+    col = Collection.open(tmp_path / "c")
+    assert (col[IDS[2]]["n"], col[IDS[2]]["m"]) == (5, 1.5)
+    texts = [*(f"b{i}" for i in range(20)), *["a"] * (N - 20)]
+    assert col.to_arrow()["text"].to_pylist() == texts

@@ -549,6 +549,84 @@ def test_changed_values_never_fall_back_unasked(tmp_path):
     assert store.verify().is_intact
 
 
+def test_a_flipped_bit_of_many_changed_values_is_put_back(tmp_path):
+    store = build(tmp_path)
+    ids = [i for i in range(50) if i % 9]
+    texts = pa.array([f"{i}" * 15_000 for i in ids])
+    with store.writer() as writer:
+        writer.update(pa.table({"_id": ids, "text": texts}))
+        writer.commit()
+    wanted = content(store.snapshot())
+    (path,) = tmp_path.glob("upd-*")
+    assert path.stat().st_size > 17 << 16
+    flip(path, 900_000, 4)
+    assert store.repair().is_complete
+    assert content(store.snapshot()) == wanted
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_changed_values_are_put_back_under_the_name_that_repair_tells(
+    tmp_path, is_gone
+):
+    store = build(tmp_path)
+    wanted = content(store.snapshot())
+    (path,) = tmp_path.glob("upd-*")
+    data = path.read_bytes()
+    if is_gone:
+        path.unlink()
+    else:
+        flip(path, 500)
+    for segment in tmp_path.glob("seg-*"):
+        flip(segment, segment.stat().st_size // 2, 4)
+    (line,) = store.repair().damaged_values
+    assert line.startswith(f"{path}: ")
+    assert [*tmp_path.glob("upd-*")] == ([] if is_gone else [path])
+    path.write_bytes(data)
+    assert store.repair().is_complete
+    assert content(store.snapshot()) == wanted
+    assert store.verify().is_intact
+
+
+def test_changed_values_that_cannot_be_parsed_are_told_by_repair(tmp_path):
+    store = build(tmp_path)
+    (path,) = tmp_path.glob("upd-*")
+    table = pa.ipc.open_file(path.read_bytes()).read_all()
+    with pa.ipc.new_file(path, table.schema) as file:
+        file.write_batch(table.take([2, 1, 0]).combine_chunks().to_batches()[0])
+    data = path.read_bytes()
+    sums = _format.block_sums(data)
+    newest = tmp_path / "manifest-000002.json"
+    made = _format.manifest(newest.read_bytes())
+    made["segments"][0]["updates"][0]["file"] = {
+        "n_bytes": len(data),
+        "crc": _format.sum_of_sums(sums),
+        "sums": sums,
+    }
+    newest.write_bytes(_format.manifest_bytes(made))
+    assert "out of order" in str(store.verify())
+    report = store.repair()
+    assert not report.is_complete
+    assert path.name in report.damaged_values[0]
+    assert store.repair(drop_rows=True).reverted_values
+    assert store.verify().is_intact
+
+
+def test_what_versions_share_is_told_and_counted_once(tmp_path):
+    store = build(tmp_path)
+    with store.writer() as writer:
+        writer.tag({"spring": 2})
+        writer.delete([1])
+        writer.commit()
+    kinds = {"seg", "vec", "sum", "del", "upd", "ids"}
+    sizes = [p.stat().st_size for p in tmp_path.iterdir() if p.name[:3] in kinds]
+    assert store.verify().n_bytes == sum(sizes)
+    damaged = [*tmp_path.glob("upd-*"), *[*tmp_path.glob("seg-*")][:1]]
+    for path in damaged:
+        flip(path, 500)
+    told = [damage.file for damage in store.verify().damages]
+    assert sorted(told) == sorted(map(str, damaged))
+
+
 @pytest.mark.parametrize("kinds", [("seg",), ("vec",), ("seg", "vec", "upd")])
 def test_a_flipped_bit_of_a_small_segment_is_put_back(tmp_path, monkeypatch, kinds):
     small_segments(monkeypatch, inline=True)

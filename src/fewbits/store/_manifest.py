@@ -53,7 +53,7 @@ _TOKEN = r"[0-9a-f]{16}"
 _MANIFEST = re.compile(r"(?:manifest|copy)-(\d{6}|[1-9]\d{6,17})\.json")
 _OWN = re.compile(
     rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids|mih)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
-    rf"|upd-{_TOKEN}-{_TOKEN}\.arrow|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
+    rf"|upd-{_TOKEN}\.arrow|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
 )
 #: What the files of each prefix are; all others are manifests, or of nothing yet.
 _KINDS = {
@@ -115,11 +115,15 @@ class FileEntry:
 class UpdateEntry:
     """Facts of a manifest about a file of new values of some rows of a segment."""
 
-    token: str
+    token: str  # its own, part of the name of its file
     n_rows: int
     columns: tuple[str, ...]
     file: FileEntry
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def name(self) -> str:
+        return f"upd-{self.token}.arrow"
 
 
 @dataclass(frozen=True)
@@ -183,10 +187,7 @@ class SegmentEntry:
         names = [self.name(kind) for kind in self.arrow_files]
         names += [self.name("sum")] * self.has_sums
         names += [self.name("del")] * (self.deletes is not None)
-        return names + [self.update_name(update) for update in self.updates]
-
-    def update_name(self, update: UpdateEntry) -> str:
-        return f"upd-{self.token}-{update.token}.arrow"
+        return names + [update.name for update in self.updates]
 
 
 @dataclass(frozen=True)
@@ -290,6 +291,10 @@ class Manifest:
                 content.pop(name, None)
             manifest: Self = _parsed(cls, _FIELDS, content)
             _check_manifest(manifest)
+            # An older fewbits moves a name and leaves its time as it is.
+            tags, times = manifest.tags, manifest.tag_times
+            times = {x: at for x, at in times.items() if tags.get(x) == at[0]}
+            manifest = replace(manifest, tag_times=times)
         except NewerFormatError:
             raise
         except (*MALFORMED, pa.ArrowException) as error:

@@ -431,25 +431,24 @@ def _repair_updates(
     """
     updates, n_mended, lines = [], 0, []
     for update in entry.updates:
-        path, file = disk.folder / entry.update_name(update), update.file
+        path, file = disk.folder / update.name, update.file
         data, content = b"", None
         with contextlib.suppress(ArtefactError, FileNotFoundError):
             data = disk.read(path.name)
             sums = FileSums(np.array(file.sums, np.uint32), file.n_bytes)
-            content = repair_blocks(data, file, sums if file.sums else None)
-            if content is not None:
-                parsed_update(content, base.schema, entry, update, str(path))
+            whole = repair_blocks(data, file, sums if file.sums else None)
+            if whole is not None:
+                parsed_update(whole, base.schema, entry, update, str(path))
+                content = whole
         if content is None:
             names = ", ".join(update.columns)
             lines.append(f"{path}: {names} of {update.n_rows:,} rows")
             if reverts:
                 continue
-            content = data
         elif content is not data:
             n_mended += _n_flips(data, content)
-        if content is not data or mended.token != entry.token:
             update = replace(update, token=new_token())
-            write_file(disk, mended.update_name(update), content)
+            write_file(disk, update.name, content)
         updates.append(update)
     return replace(mended, updates=tuple(updates)), n_mended, lines
 

@@ -347,10 +347,12 @@ def write_segment(
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
     schema = file_schema(manifest, "seg", has_rows=has_rows)
-    rows = write_arrow(disk, f"seg-{token}.arrow", table, schema)
+    rows = write_arrow(disk, f"seg-{token}.arrow", table.select(schema.names), schema)
     schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
     if schema.names:
-        vectors = write_arrow(disk, f"vec-{token}.arrow", table, schema)
+        vectors = write_arrow(
+            disk, f"vec-{token}.arrow", table.select(schema.names), schema
+        )
     files = [rows] if vectors is None else [rows, vectors]
     inline = all(len(file.sums) <= INLINE for file in files)
     ids = one_chunk(table[ID])
@@ -383,10 +385,10 @@ def write_segment(
 
 
 def write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
-    """Write and sync columns of a table as a file of one batch; return its sums."""
+    """Write and sync a table as a file of one batch; return its sums."""
     import pyarrow as pa
 
-    columns = [one_chunk(table[name]) for name in schema.names]
+    columns = [one_chunk(column) for column in table.columns]
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     file = disk.create(name)
     try:

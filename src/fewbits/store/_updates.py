@@ -26,8 +26,7 @@ from fewbits.store._sums import sum_of_sums, sums_of
 if TYPE_CHECKING:
     from fewbits.store._snapshot import Segment
 
-POSITION = "_position"
-_INLINE = 16  # blocks of a file whose sums stand in the manifest
+POSITION = "_position"  # the first column, as the user may have one of this name
 _FAN = 4  # a file has at least so many times the rows of the next, or a block
 _WINDOW = 1 << 16  # rows of a column that are copied where one of them has changed
 Positions = NDArray[np.uint32]
@@ -101,10 +100,29 @@ def write_update(
     """
     import pyarrow as pa
 
-    entry, schema, names = segment.entry, segment.schema, {*edits}
+    entry, schema = segment.entry, segment.schema
     updates = [update for of_column in edits.values() for update in of_column]
     positions = np.unique(np.concatenate([update.positions for update in updates]))
-    stay = len(entry.updates)
+    alone = len(entry.updates), _in_order(schema, {*edits}), positions
+    rows = segment.with_edits(edits)
+    try:
+        stay, columns, positions = _with_small(segment, *alone)
+        table = rows.take(columns, positions.astype(np.int64))
+    except ArtefactError:  # perhaps of columns that do not change
+        stay, columns, positions = alone
+        table = rows.take(columns, positions.astype(np.int64))
+    table = table.add_column(0, POSITION, pa.array(positions))
+    update = UpdateEntry(new_token(), len(table), columns, entry.rows)
+    sums = write_arrow(disk, update.name, table, _file_schema(schema, columns))
+    file = sums.entry(inline=True)
+    return replace(entry, updates=(*entry.updates[:stay], replace(update, file=file)))
+
+
+def _with_small(
+    segment: "Segment", stay: int, columns: tuple[str, ...], positions: Positions
+) -> tuple[int, tuple[str, ...], Positions]:
+    """Return how many files stay, and columns and positions with those of others."""
+    entry, names = segment.entry, {*columns}
     while stay:
         last = entry.updates[stay - 1]
         if last.file.n_bytes > BLOCK and last.n_rows > _FAN * len(positions):
@@ -112,14 +130,11 @@ def write_update(
         stay -= 1
         positions = np.union1d(positions, segment.stored_update(stay).positions)
         names |= {*last.columns}
-    columns = tuple(name for name in schema.names if name in names)
-    table = segment.with_edits(edits).take(columns, positions.astype(np.int64))
-    table = table.add_column(0, POSITION, pa.array(positions))
-    update = UpdateEntry(new_token(), len(table), columns, entry.rows)
-    name = entry.update_name(update)
-    sums = write_arrow(disk, name, table, _file_schema(schema, columns))
-    file = sums.entry(inline=len(sums.sums) <= _INLINE)
-    return replace(entry, updates=(*entry.updates[:stay], replace(update, file=file)))
+    return stay, _in_order(segment.schema, names), positions
+
+
+def _in_order(schema: Any, names: set[str]) -> tuple[str, ...]:
+    return tuple(name for name in schema.names if name in names)
 
 
 def read_update(
@@ -129,7 +144,7 @@ def read_update(
 
     Raises ArtefactError where it is damaged or gone.
     """
-    path = disk.folder / entry.update_name(update)
+    path = disk.folder / update.name
     try:
         data = disk.read(path.name)
     except FileNotFoundError:
@@ -148,10 +163,10 @@ def parsed_update(
     fields = _file_schema(schema, update.columns)
     batch = only_batch(pa.py_buffer(data), fields, update.n_rows, path)
     check_inside(batch, path)
-    positions = batch.column(POSITION).to_numpy()
+    positions = batch.column(0).to_numpy()
     if (positions[1:] <= positions[:-1]).any() or positions[-1] >= entry.n_rows:
         raise ArtefactError(f"{path} is damaged: its positions are out of order")
-    return Update(positions, {name: batch.column(name) for name in update.columns})
+    return Update(positions, dict(zip(update.columns, batch.columns[1:], strict=True)))
 
 
 def _file_schema(schema: Any, columns: Sequence[str]) -> Any:

@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +19,7 @@ from fewbits.store._manifest import (
     REPAIR,
     Manifest,
     SegmentEntry,
+    UpdateEntry,
     check_ours,
     has_segments,
     manifest_name,
@@ -216,40 +217,54 @@ def verify_store(disk: Disk, manifest: Manifest | None, findings: Findings) -> R
     if manifest is None:
         problems = tuple(findings.damages), tuple(findings.unreadable)
         return Report(None, 0, 0, *problems)
-    n_bytes = 0
+    names: set[str] = set()
+    seen: set[SegmentEntry | UpdateEntry] = set()  # read once, though states share it
     states = [*tagged_states(disk, manifest, findings), manifest]
-    entries = {(*x.names(), x.deleted): (y, x) for y in states for x in y.segments}
-    for state, entry in entries.values():
-        derived = [entry.name("mih")] + [entry.name("ids")] * has_index(entry)
-        for name in [*entry.names(), *derived]:
-            with contextlib.suppress(OSError):
-                n_bytes += disk.size(name)
-        n_before = len(findings.damages) + len(findings.unreadable)
-        _read_arrow(disk, state, entry, findings)
-        if len(findings.damages) + len(findings.unreadable) == n_before:
-            path = disk.folder / entry.name("seg")
-            with findings.reading(path):
-                if wrong := _contradiction(Segment(disk, state, entry)):
-                    raise ArtefactError(
-                        f"{path} is damaged: its manifest says otherwise of {wrong}"
-                    )
+    for state, entry in ((x, y) for x in states for y in x.segments):
+        names |= {*entry.names(), entry.name("mih")}
+        names |= {entry.name("ids")} if has_index(entry) else set()
+        written = replace(
+            entry, n_live=entry.n_rows, deletes=None, deleted=(), updates=(), absent=()
+        )
+        if written not in seen:
+            _read_rows(disk, state, entry, findings)
         n_deletes = entry.n_rows - entry.n_live - len(entry.deleted)
         effect = f"; {n_deletes:,} deletes depend on it"
         with findings.reading(disk.folder / entry.name("del"), effect):
             read_deletes(disk, entry)
-        for update in entry.updates:
+        for update in (x for x in entry.updates if x not in seen):
             effect = f"; it has the values of {update.n_rows:,} rows"
-            path = disk.folder / entry.update_name(update)
+            path = disk.folder / update.name
             with findings.reading(path, effect, update.columns):
                 read_update(disk, state.schema, entry, update)
+        seen |= {written, *entry.updates}
+    n_bytes = 0
+    for name in names:
+        with contextlib.suppress(OSError):
+            n_bytes += disk.size(name)
     return Report(
         manifest.number,
         manifest.n_live,
         n_bytes,
-        tuple(findings.damages),
-        tuple(findings.unreadable),
+        tuple(dict.fromkeys(findings.damages)),
+        tuple(dict.fromkeys(findings.unreadable)),
         tuple(str(disk.folder / name) for name in stale_files(disk, manifest)),
     )
+
+
+def _read_rows(
+    disk: Disk, state: Manifest, entry: SegmentEntry, findings: Findings
+) -> None:
+    """Read the files of rows and vectors, and compare them with their manifest."""
+    n_before = len(findings.damages) + len(findings.unreadable)
+    _read_arrow(disk, state, entry, findings)
+    if len(findings.damages) + len(findings.unreadable) == n_before:
+        path = disk.folder / entry.name("seg")
+        with findings.reading(path):
+            if wrong := _contradiction(Segment(disk, state, entry)):
+                raise ArtefactError(
+                    f"{path} is damaged: its manifest says otherwise of {wrong}"
+                )
 
 
 def _contradiction(segment: Segment) -> str:

@@ -156,9 +156,10 @@ class Writer:
 
         New columns are null in all rows.
         """
-        base = self.pending().manifest
-        if schema == base.schema:
+        self._check_usable()
+        if schema == self.manifest.schema:
             return
+        base = self.pending().manifest
         target, segments = replace(base, schema=schema), []
         more = tuple(name for name in schema.names if name not in base.schema.names)
         is_new = any(field != schema.field(field.name) for field in base.schema)
