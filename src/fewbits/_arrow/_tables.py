@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from fewbits._arrow._python import array_of
-from fewbits._checks import nearest
 from fewbits.errors import ArgumentError, a_kind, one_line
 
 _MANY = 30  # names in a message
@@ -116,7 +116,8 @@ def no_column(what: str, name: str, names: Iterable[str]) -> str:
     if len(parts) > 1 and {*parts} <= {*names}:
         options = " ".join(f"--columns {part}" for part in parts)
         hint = f": name each by itself, as {options}"
-    meant = "" if hint else nearest(str(name), names)
+    near = [] if hint else get_close_matches(str(name), names, n=1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
     has = known_names(names) or "none"
     return f"{what} has no column {name!r}{meant}; it has {has}{hint}"
 
