@@ -372,7 +372,9 @@ def test_a_column_that_comes_by_update_is_told_with_those_there(tmp_path):
     frame = pd.DataFrame({"yaer": [1]}, index=pd.Index([3], name="id"))
     with remote_of(tmp_path / "c", writable=True) as remote:
         for col, name in ((local, "yaer"), (remote, "yeer")):
-            with pytest.warns(UserWarning, match=f"no column '{name}'.*; it has .*year"):
+            with pytest.warns(
+                UserWarning, match=f"no column '{name}'.*; it has .*year"
+            ):
                 assert col.update(frame.rename(columns={"yaer": name})) == 1
             local.refresh()
             assert local[3][name] == 1
