@@ -123,7 +123,11 @@ class RepairReport:
         rebuilt = [f"{path}: rebuilt" for path in self.rebuilt]
         if self.before.is_intact:
             return "\n".join([f"nothing is damaged: {self.n_rows:,} rows", *rebuilt])
-        lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
+        there = f"{self.n_rows:,} rows are there"
+        if self.n_damaged:
+            n_whole = self.n_rows - self.n_damaged
+            there = f"{n_whole:,} of {self.n_rows:,} rows are whole"
+        lines = [f"{there}, {self.n_lost:,} are lost"]
         if self.lost_ids:
             lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
         if self.n_commits_lost:
@@ -133,9 +137,9 @@ class RepairReport:
             )
         if self.n_damaged:
             lines.append(
-                f"{self.n_damaged:,} of the rows lie in segments that are still "
-                "damaged: put back their files from a backup, or drop these rows by "
-                "'fewbits verify --repair --drop-rows'"
+                f"{self.n_damaged:,} rows lie in segments that are still damaged: put "
+                "back their files from a backup, or drop these rows by 'fewbits verify "
+                "--repair --drop-rows'"
             )
         if self.damaged_ids:
             lines.append(f"their ids: {_few(self.damaged_ids, self.n_damaged)}")
