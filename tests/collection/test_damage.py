@@ -71,6 +71,22 @@ def test_each_flipped_bit_is_told(folder):
     assert answers(Collection.open(folder)) == before
 
 
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.9])  # in its keys, and in positions
+def test_a_damaged_index_of_ids_hides_no_row(tmp_path, share):
+    ids = [f"key {i * 7919 % 30011}" for i in range(30_000)]  # some blocks of 64 KiB
+    codes, columns = np.zeros((len(ids), 1), np.uint8), {"n": np.arange(len(ids))}
+    Collection.create(tmp_path / "c", codes=codes, ids=ids, columns=columns)
+    (path,) = tmp_path.glob("c/rows-*/ids-*")
+    data = bytearray(path.read_bytes())
+    first = int(share * len(data))
+    data[first : first + 2000] = bytes(2000)
+    path.write_bytes(data)
+    col = Collection.open(tmp_path / "c")
+    for i in range(0, len(ids), 97):
+        assert col[ids[i]]["n"] == i
+    assert len(Collection.open(tmp_path / "c").get(ids[:9000])) == 9000
+
+
 def test_each_cut_or_longer_file_is_told(folder):
     before, rng = answers(Collection.open(folder)), random.Random(0)
     for path in needed(folder):
