@@ -87,6 +87,13 @@ def test_a_damaged_index_of_ids_hides_no_row(tmp_path, share):
     assert len(Collection.open(tmp_path / "c").get(ids[:9000])) == 9000
 
 
+def test_reads_that_return_less_than_they_should_are_continued(folder, monkeypatch):
+    before, read = answers(Collection.open(folder)), os.pread
+    monkeypatch.setattr(os, "pread", lambda f, n, at: read(f, min(n, 999), at))
+    assert answers(Collection.open(folder)) == before
+    assert not Collection.verify_folder(folder, record=False).damages
+
+
 def test_each_cut_or_longer_file_is_told(folder):
     before, rng = answers(Collection.open(folder)), random.Random(0)
     for path in needed(folder):
