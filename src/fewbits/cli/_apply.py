@@ -117,4 +117,5 @@ def _changed(col: "Collection", verb: str, values: list[Any], folder: Path) -> i
     path = folder / "rows.jsonl"
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in values)
-    return int(getattr(col, verb)(path))
+    change = {"add": col.add, "upsert": col.upsert, "update": col.update}[verb]
+    return change(path)

@@ -118,8 +118,8 @@ def read_table(
             f"{table.names[i]!r} ({_shown_kind(table.fields[i].type)})"
             for i in left_out
         )
-        taken = "s of numbers" if len(names) > 1 else f" {names[0]!r}"
-        warn_user(f"{source}: column{taken} taken, left out: {shown}")
+        chosen = "columns of numbers" if len(names) > 1 else f"column {names[0]!r}"
+        warn_user(f"{source}: {chosen} taken, left out: {shown}")
     columns = _kept_columns(table, beside, choice.places, source)
     if label is not None:
         columns[table.names[label]] = table.stored_column(label)
@@ -166,8 +166,8 @@ def _shown_kind(kind: Any) -> Any:
 def _choose(
     table: Table, options: Options, apart: set[int | None], source: str
 ) -> _Choice:
-    for kind in ("codes", "images"):
-        if (name := getattr(options, kind)) is not None:
+    for kind, name in (("codes", options.codes), ("images", options.images)):
+        if name is not None:
             return _Choice(kind, [column_index(table, name, source)])
     if options.column:
         return _named(table, options.column, source)

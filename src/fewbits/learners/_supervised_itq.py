@@ -317,11 +317,11 @@ def supervision_of(
     with shared_steps(), interrupts_passed_on():
         for fold in range(_FOLDS):
             new = np.isin(y[rows], classes[fold::_FOLDS])
-            known = ~new & (place % _FOLDS == fold)
+            seen = ~new & (place % _FOLDS == fold)
             asks = np.where(new, place, place // _FOLDS) % 2 == 0
-            learn = np.sort(rows[~new & ~known])
-            queries = rows[known & asks][:_QUERIES], rows[new & asks][:_QUERIES]
-            base = rows[(known | new) & ~asks]
+            learn = np.sort(rows[~new & ~seen])
+            queries = rows[seen & asks][:_QUERIES], rows[new & asks][:_QUERIES]
+            base = rows[(seen | new) & ~asks]
             for share in SHARES:
                 with changed(progress=None):  # fits are reported, not their iterations
                     child = clone(learner)

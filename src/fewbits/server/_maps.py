@@ -232,8 +232,8 @@ class CollectionMap:
             # The most frequent other class among neighbours, and how often it is.
             other, votes = numbers, np.zeros(len(numbers), np.int64)
             if k:
-                known = (near_numbers >= 0) & (numbers[:, None] >= 0)
-                is_other = known & (near_numbers != numbers[:, None])
+                are_labelled = (near_numbers >= 0) & (numbers[:, None] >= 0)
+                is_other = are_labelled & (near_numbers != numbers[:, None])
                 same = near_numbers[:, :, None] == near_numbers[:, None]
                 counts = np.where(is_other, same.sum(axis=2), 0)
                 best = counts.argmax(axis=1)[:, None]

@@ -233,13 +233,13 @@ class Trainer:
 
     def _give_up(self, epoch: int, good: tuple[State, State]) -> None:
         self._go_back(good)
-        kept = "; what was good before is kept"
+        outcome = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
-            kept = "" if self.phase else "; nothing was good before"
+            outcome = "" if self.phase else "; nothing was good before"
         mixed = self.config.mixed_precision
         more = ", set training.mixed_precision=False" if mixed else ""
         raise DivergedError(
-            f"the loss is not finite in epoch {epoch + 1}{kept}. "
+            f"the loss is not finite in epoch {epoch + 1}{outcome}. "
             f"Lower training.learning_rate ({self.config.learning_rate:g}){more}, or "
             "standardize the features"
         )
