@@ -18,7 +18,7 @@ from fewbits.learners import (
     _picodes,
 )
 from fewbits.learners._linalg import _orthogonal
-from fewbits.learners._spectral_hashing import smoothest_modes
+from fewbits.learners._simple import smoothest_modes
 
 seeds = pytest.mark.parametrize("seed", range(5))
 

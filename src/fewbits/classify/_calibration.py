@@ -14,8 +14,8 @@ from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._codebook import Codebook
+from fewbits.classify._decoding import FloatArray, class_sums, item_scores, whole
 from fewbits.classify._linear import best_scores
-from fewbits.classify._scores import FloatArray, class_sums, item_scores, whole
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError, ArtefactError
 

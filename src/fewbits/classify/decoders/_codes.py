@@ -9,9 +9,8 @@ from fewbits import _kernels
 from fewbits._checks import check_choice, check_count
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
-from fewbits.classify._code_table import BLOCK
-from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import (
+from fewbits.classify._codebook import BLOCK, Codebook
+from fewbits.classify._decoding import (
     Decoded,
     classes_within,
     first_of_each,

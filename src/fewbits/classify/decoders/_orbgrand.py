@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from fewbits._checks import check_choice, whole_number
 from fewbits._frozen import frozen_array
 from fewbits._typing import IdArray
-from fewbits.classify._code_table import BLOCK, KeyArray
-from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Decoded, first_of_each, nothing_found
-from fewbits.classify._scores import FloatArray, SoftBits, pair_costs
+from fewbits.classify._codebook import BLOCK, Codebook, KeyArray
+from fewbits.classify._decoding import (
+    Decoded,
+    FloatArray,
+    SoftBits,
+    first_of_each,
+    nothing_found,
+    pair_costs,
+)
 from fewbits.classify.decoders._base import ScoreDecoder
 from fewbits.codes import pair_distances
 from fewbits.errors import ArgumentError

@@ -8,14 +8,16 @@ import numpy as np
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import (
+from fewbits.classify._decoding import (
     Decoded,
+    SoftBits,
+    class_sums,
     classes_within,
     first_of_each,
     nothing_found,
+    pair_costs,
     put,
 )
-from fewbits.classify._scores import SoftBits, class_sums, pair_costs
 from fewbits.classify.decoders._base import ScoreDecoder
 from fewbits.codes import hamming_range_search, hamming_topk, pair_distances, unpack
 

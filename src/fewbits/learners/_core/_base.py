@@ -30,12 +30,12 @@ from fewbits.learners._core._device import (
     lacks_memory,
     threads_limited,
 )
-from fewbits.learners._core._docs import complete
 from fewbits.learners._core._parameters import (
     Config,
     Constraint,
     check,
     check_seed,
+    complete,
 )
 from fewbits.learners._core._rows import HUGE, check_values, line_spans
 

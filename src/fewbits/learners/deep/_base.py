@@ -31,32 +31,31 @@ from fewbits.learners._core._iterative import (
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import USUAL, Config
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
-from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep._network import (
     MOST_BYTES,
     HashNetwork,
     Head,
     Items,
+    as_device,
+    deterministic,
+    device_of,
     frozen_layers,
     learn_standardize,
     parts_of,
     probe_backbone,
-    still_modules,
-)
-from fewbits.learners.deep._posterior import Control
-from fewbits.learners.deep._torch import (
-    as_device,
-    deterministic,
-    device_of,
     reproducible,
+    still_modules,
     undisturbed,
 )
+from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._trainer import (
     Callback,
     Classify,
+    Evaluator,
     Objective,
     Problem,
     Trainer,
+    split_off,
 )
 from fewbits.learners.deep.centres._unique import unique
 from fewbits.learners.deep.losses import Loss, LossContext, Targets

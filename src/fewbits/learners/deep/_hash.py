@@ -14,8 +14,8 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import warn_of_interrupt
 from fewbits.learners.deep._base import DeepLearner, Problem
+from fewbits.learners.deep._network import copy_of
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
-from fewbits.learners.deep._torch import copy_of
 from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.centres._unique import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss

@@ -18,8 +18,7 @@ from torch.nn.functional import log_softmax, pad, silu, softmax
 from torch.nn.utils.rnn import pad_sequence
 
 from fewbits._warnings import warn_user
-from fewbits.learners._core._docs import complete
-from fewbits.learners._core._parameters import Interval, check, words
+from fewbits.learners._core._parameters import Interval, check, complete, words
 from fewbits.learners.deep.losses._base import Batch, LossContext, shown_options
 from fewbits.learners.deep.losses._centres import centre_loss, make_centres
 

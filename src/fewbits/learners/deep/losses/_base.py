@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from fewbits.learners._core._docs import complete
+from fewbits.learners._core._parameters import complete
 
 #: Computes the scores of all training items, (n, n_bits), without gradients.
 ScoreAll = Callable[[], Tensor]

@@ -15,7 +15,7 @@ from torch.nn.functional import (
 
 from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import Interval, check
-from fewbits.learners.deep._torch import straight_through
+from fewbits.learners.deep._network import straight_through
 from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
 from fewbits.learners.deep.losses._centres import centre_loss, class_means
 

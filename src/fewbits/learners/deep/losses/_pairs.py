@@ -6,7 +6,7 @@ from torch.nn.functional import normalize, softplus
 
 from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import POSITIVE, Interval, check
-from fewbits.learners.deep._torch import straight_through
+from fewbits.learners.deep._network import straight_through
 from fewbits.learners.deep.losses._base import (
     Batch,
     Loss,
