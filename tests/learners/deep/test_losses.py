@@ -138,7 +138,7 @@ def greedyhash(loss, u, Y, everything):
 
 
 def csq(loss, u, Y, everything):
-    centres, tie = loss.centres.numpy(), loss.tie.numpy()
+    centres, tie = loss.codes.numpy(), loss.tie.numpy()
     total = 0.0
     for i, k in product(range(B), range(K)):
         h = tanh(u[i, k])
@@ -151,7 +151,7 @@ def csq(loss, u, Y, everything):
 
 
 def orthohash(loss, u, Y, everything):
-    centres = loss.centres.numpy()
+    centres = loss.codes.numpy()
     total = 0.0
     for i in range(B):
         cosines = centres @ u[i] / np.sqrt(K * (u[i] @ u[i]))

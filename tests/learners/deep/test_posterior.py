@@ -63,7 +63,7 @@ def literal(control, scores, batch, *, constant, units=None):
             log_p = log_softmax((hidden @ w2 + c2[0])[: 2 ** len(bits)], dim=0)
             own = own - log_p[index(scores[i, bits] >= 0)]
             for c in batch.labels[i].nonzero().ravel().tolist():
-                codes = codes - log_p[index(control.centres[c, bits] > 0)]
+                codes = codes - log_p[index(control.codes[c, bits] > 0)]
     return codes / B, own / B
 
 

@@ -357,7 +357,7 @@ class DeepLearner(Learner):
         if objective.has_loss:
             loss.start(context)
         if control is not None:
-            own = "centres" if objective.has_loss else "kind"
+            own = "codes" if objective.has_loss else "centres"
             control.start(replace(context, centres=getattr(loss, own, None)))
         # What is trained, and on what: on features where the backbone stays.
         trained, items, device = network, problem.items, as_device(self.device)

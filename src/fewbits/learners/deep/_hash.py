@@ -154,7 +154,7 @@ class DeepHash(DeepLearner):
         classifier = objective.loss.classifier if objective.has_loss else None
         self.classifier_ = None if classifier is None else classifier.cpu().numpy()
         pulling = objective.loss if objective.has_loss else objective.control
-        centres = getattr(pulling, "centres", None)
+        centres = getattr(pulling, "codes", None)
         self.centres_ = None if centres is None else centres.cpu().numpy().astype("i1")
 
 

@@ -5,7 +5,6 @@ from fewbits.learners.deep.losses._base import (
     Loss,
     LossContext,
     Targets,
-    changed_options,
 )
 from fewbits.learners.deep.losses._centres import CSQ, OrthoHash
 from fewbits.learners.deep.losses._classes import (

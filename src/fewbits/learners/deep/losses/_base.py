@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from fewbits.learners._core._parameters import complete
+from fewbits.learners._core._parameters import Constraint, check, complete
 
 #: Computes the scores of all training items, (n, n_bits), without gradients.
 ScoreAll = Callable[[], Tensor]
@@ -169,7 +169,41 @@ class LossContext:
         return torch.Generator().manual_seed(self.seed)
 
 
-class Loss(nn.Module, ABC):
+@dataclass(eq=False, repr=False)
+class Term(nn.Module, ABC):
+    """A loss or a control; what it is made with are the fields of a dataclass."""
+
+    #: What each option may be.
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        for name, allowed in self.constraints.items():
+            check(name, getattr(self, name), allowed)
+
+    def changed_options(self) -> dict[str, Any]:
+        """Return what it was made with that is not the default."""
+        options = {}
+        for name, parameter in inspect.signature(type(self)).parameters.items():
+            default = parameter.default
+            value = getattr(self, name, default)
+            plain = value is None or isinstance(value, str | int | float)
+            if not plain or value != default:
+                options[name] = value
+        return options
+
+    def extra_repr(self) -> str:
+        return ", ".join(
+            f"{name}={'array' if isinstance(value, np.ndarray) else repr(value)}"
+            for name, value in self.changed_options().items()
+        )
+
+
+class Loss(Term):
     """A loss on the scores of a batch; its constructor takes numbers only.
 
     A new loss implements `forward`, and the other methods as far as it needs them.
@@ -179,10 +213,6 @@ class Loss(nn.Module, ABC):
     batch_norm: ClassVar[bool] = False
     #: What `NetworkConfig` drops out by default with this loss.
     head_dropout: ClassVar[float] = 0.5
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        complete(cls)
 
     def start(self, context: LossContext) -> None:
         """Make parameters and buffers for this problem; a repeated call starts anew."""
@@ -199,30 +229,7 @@ class Loss(nn.Module, ABC):
         parameters = [p for p in self.parameters() if p.requires_grad]
         return [{"params": parameters, "lr": learning_rate}] if parameters else []
 
-    def extra_repr(self) -> str:
-        return shown_options(self)
-
     @property
     def classifier(self) -> Tensor | None:
         """Weights (n_classes, n_bits) that score classes by codes, if there are any."""
         return None
-
-
-def changed_options(part: nn.Module) -> dict[str, Any]:
-    """Return what a loss or a control was made with that is not the default."""
-    options = {}
-    for name, parameter in inspect.signature(type(part)).parameters.items():
-        default = parameter.default
-        value = getattr(part, "kind" if name == "centres" else name, default)
-        plain = value is None or isinstance(value, str | int | float)
-        if not plain or value != default:
-            options[name] = value
-    return options
-
-
-def shown_options(part: nn.Module) -> str:
-    """Return the options that are not the default, as they are written."""
-    return ", ".join(
-        f"{name}={'array' if isinstance(value, np.ndarray) else repr(value)}"
-        for name, value in changed_options(part).items()
-    )

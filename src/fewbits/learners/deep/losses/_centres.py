@@ -1,5 +1,6 @@
 """Losses that pull items to the centre of their class, and how centres are made."""
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch.nn.functional import (
 
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import Interval, check
+from fewbits.learners._core._parameters import POSITIVE, Interval
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
@@ -45,16 +46,14 @@ class CentreLoss(Loss):
         "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     """
 
-    centres: Tensor
-
-    def __init__(self, centres: Any) -> None:
-        super().__init__()
-        self.kind = centres
+    centres: Any
+    codes: Tensor  # of the classes
 
     def start(self, context: LossContext) -> None:
-        self.register_buffer("centres", make_centres(self.kind, context))
+        self.register_buffer("codes", make_centres(self.centres, context))
 
 
+@dataclass(eq=False, repr=False)
 class CSQ(CentreLoss):
     """Pull every item towards the binary centre of its class.
 
@@ -74,12 +73,11 @@ class CSQ(CentreLoss):
     Retrieval", CVPR 2020.
     """
 
-    tie: Tensor
+    centres: Any = "hadamard"
+    quantization: float = 1e-4
+    tie: Tensor = field(init=False)
 
-    def __init__(self, centres: Any = "hadamard", quantization: float = 1e-4) -> None:
-        super().__init__(centres)
-        check("quantization", quantization, [Interval(float, 0)])
-        self.quantization = quantization
+    constraints: ClassVar = {"quantization": [Interval(float, 0)]}
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -97,11 +95,12 @@ class CSQ(CentreLoss):
 
     def centres_of(self, batch: Batch) -> Tensor:
         if batch.classes is not None:
-            return self.centres[batch.classes]
-        sums = batch.labels.to(self.centres.dtype) @ self.centres
+            return self.codes[batch.classes]
+        sums = batch.labels.to(self.codes.dtype) @ self.codes
         return torch.where(sums == 0, self.tie, sums.sign())
 
 
+@dataclass(eq=False, repr=False)
 class OrthoHash(CentreLoss):
     """One cross-entropy on the cosines between scores and fixed binary centres.
 
@@ -122,18 +121,15 @@ class OrthoHash(CentreLoss):
     Learning Objective", NeurIPS 2021.
     """
 
-    batch_norm: ClassVar[bool] = True
+    centres: Any = "hadamard"
+    scale: float = 8.0
+    margin: float = 0.2
 
-    def __init__(
-        self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
-    ) -> None:
-        super().__init__(centres)
-        check("scale", scale, [Interval(float, 0, closed="neither")])
-        check("margin", margin, [Interval(float, 0, 2)])
-        self.scale, self.margin = scale, margin
+    constraints: ClassVar = {"scale": POSITIVE, "margin": [Interval(float, 0, 2)]}
+    batch_norm = True
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        cosines = normalize(scores, eps=SHORTEST) @ normalize(self.centres).T
+        cosines = normalize(scores, eps=SHORTEST) @ normalize(self.codes).T
         labels = batch.labels.to(cosines.dtype)
         shares = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
         logits = self.scale * torch.where(labels > 0, cosines - self.margin, cosines)

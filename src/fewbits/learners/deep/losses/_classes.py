@@ -1,7 +1,8 @@
 """Losses that classify: GreedyHash, and the two phases of LLC."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -14,12 +15,13 @@ from torch.nn.functional import (
 )
 
 from fewbits.learners._core._device import tensor_signs
-from fewbits.learners._core._parameters import Interval, check
+from fewbits.learners._core._parameters import Interval
 from fewbits.learners.deep._network import straight_through
 from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
 from fewbits.learners.deep.losses._centres import centre_loss, class_means
 
 
+@dataclass(eq=False, repr=False)
 class GreedyHash(Loss):
     """Classify by the bits themselves; gradients pass the sign unchanged.
 
@@ -43,10 +45,9 @@ class GreedyHash(Loss):
     Coding in CNN", NeurIPS 2018.
     """
 
-    def __init__(self, quantization: float = 0.1) -> None:
-        super().__init__()
-        check("quantization", quantization, [Interval(float, 0)])
-        self.quantization = quantization
+    quantization: float = 0.1
+
+    constraints: ClassVar = {"quantization": [Interval(float, 0)]}
 
     def start(self, context: LossContext) -> None:
         self.layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
@@ -66,6 +67,7 @@ class GreedyHash(Loss):
         return weights
 
 
+@dataclass(eq=False, repr=False)
 class CodebookLoss(Loss):
     """Phase 1: learn a binary code for each class by classifying with it.
 
@@ -73,28 +75,20 @@ class CodebookLoss(Loss):
     and gradients pass them unchanged. The scores ``u = P F(x)`` are not signed.
     """
 
-    # C starts from `start`, scaled to the spread of what else would be drawn. With the
+    # C starts from `initial`, at the spread of what else would be drawn. With the
     # learning rate of the network, the published recipe turns hardly a bit on small
     # data. Losses of prefixes of the lengths in `nested` are averaged. Not of the paper
     # is what keeps similarities of classes: between ``tanh(C / s)``, with s the spread
     # of the start, and the centred means of the classes' features, the squared
     # differences of cosines, summed over one class's pairs, averaged over classes.
 
-    first: Tensor
-    similarities: Tensor
-
-    def __init__(
-        self,
-        start: Any = None,
-        learning_rate: float = 1e-2,
-        label_smoothing: float = 0.1,
-        nested: Sequence[int] = (),
-        similarity_weight: float = 0.0,
-    ) -> None:
-        super().__init__()
-        self.initial, self.learning_rate = start, learning_rate
-        self.label_smoothing, self.nested = label_smoothing, tuple(nested)
-        self.similarity_weight = similarity_weight
+    initial: Any = None
+    learning_rate: float = 1e-2
+    label_smoothing: float = 0.1
+    nested: Sequence[int] = ()
+    similarity_weight: float = 0.0
+    first: Tensor = field(init=False)
+    similarities: Tensor = field(init=False)
 
     def start(self, context: LossContext) -> None:
         shape = context.n_classes, context.n_bits
@@ -140,6 +134,7 @@ class CodebookLoss(Loss):
         return self.C.detach().cpu().numpy().astype(np.float64)
 
 
+@dataclass(eq=False, repr=False)
 class CodeLoss(Loss):
     """Phase 2: each bit a binary classification with the bit of the class's code.
 
@@ -148,11 +143,8 @@ class CodeLoss(Loss):
     none.
     """
 
-    codes: Tensor
-
-    def __init__(self, codebook: Any) -> None:
-        super().__init__()
-        self.codebook = codebook
+    codebook: Any
+    codes: Tensor = field(init=False)
 
     def start(self, context: LossContext) -> None:
         codes = np.array(self.codebook, np.float32)
