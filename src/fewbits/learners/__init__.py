@@ -5,7 +5,6 @@ from fewbits.learners._bre import BRE
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._core._base import Learner
 from fewbits.learners._dbc import DBC, DBCWeights
-from fewbits.learners._ecoc import ECOC
 from fewbits.learners._fast_neighbour_codes import (
     FastNeighbourCodes,
     FastNeighbourTraining,
@@ -17,7 +16,7 @@ from fewbits.learners._picodes import PiCoDes, RelaxedPiCoDes, RelaxedTraining
 from fewbits.learners._simple import LSH, PCAH, SpectralHashing, Thresholding
 from fewbits.learners._sparse_projections import SparseProjections, SparseSolver
 from fewbits.learners._structured import CBE, BilinearProjections, Hadamard
-from fewbits.learners._supervised_itq import CCAITQ, SupervisedITQ
+from fewbits.learners._supervised_itq import CCAITQ, ECOC, SupervisedITQ
 
 __all__ = [
     "BRE",

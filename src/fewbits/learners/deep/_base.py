@@ -57,9 +57,9 @@ from fewbits.learners.deep._trainer import (
     Trainer,
     split_off,
 )
-from fewbits.learners.deep.centres._unique import unique
+from fewbits.learners.deep.centres import unique
 from fewbits.learners.deep.losses import Loss, LossContext, Targets
-from fewbits.learners.deep.losses._classes import CodebookLoss
+from fewbits.learners.deep.losses._centres import CodebookLoss
 
 _CENTRE_EPOCHS = 50  # as many as LLC's
 _SHOWN = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}

@@ -17,7 +17,7 @@ from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._network import copy_of
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
 from fewbits.learners.deep._trainer import Trainer
-from fewbits.learners.deep.centres._unique import check_sizes
+from fewbits.learners.deep.centres import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 
 #: The controls beside a loss by the names that learners and the command line know.

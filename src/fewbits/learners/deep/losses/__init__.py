@@ -6,12 +6,13 @@ from fewbits.learners.deep.losses._base import (
     LossContext,
     Targets,
 )
-from fewbits.learners.deep.losses._centres import CSQ, OrthoHash
-from fewbits.learners.deep.losses._classes import (
+from fewbits.learners.deep.losses._centres import (
+    CSQ,
     ClassLoss,
     CodebookLoss,
     CodeLoss,
     GreedyHash,
+    OrthoHash,
 )
 from fewbits.learners.deep.losses._pairs import DBDH, DCH, DSDH, HashNet
 
