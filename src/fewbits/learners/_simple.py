@@ -65,7 +65,6 @@ class LSH(Learner):
     random_state: Any = None
 
     constraints: ClassVar = USUAL
-    is_nested = True
     takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
@@ -111,7 +110,6 @@ class PCAH(Learner):
     n_bits: int | None = None
 
     constraints: ClassVar = {"n_bits": [*N_BITS, None]}
-    is_nested = True
     takes_sparse = True
     uses_device = True
 
