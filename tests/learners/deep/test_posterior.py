@@ -30,10 +30,10 @@ every_kind = pytest.mark.parametrize("several", [False, True])
 def batch_of(several):
     """Return a batch; of several labels, one item has none and one has all."""
     if not several:
-        return Targets(torch.arange(B) % C, None, C)[torch.arange(B)]
+        return Targets(torch.arange(B) % C, C)[torch.arange(B)]
     Y = (torch.rand(B, C, generator=torch.Generator().manual_seed(1)) < 0.5).float()
     Y[0], Y[1] = 0, 1
-    return Targets(None, Y, C)[torch.arange(B)]
+    return Targets(Y, C)[torch.arange(B)]
 
 
 def started(n_bits, several=False, **options):
@@ -174,7 +174,7 @@ class TestTerms:
 
     def test_a_batch_without_labels_and_a_class_alone(self):
         control, scores, _ = started(8)
-        unlabelled = Targets(None, torch.zeros(B, C), C)[torch.arange(B)]
+        unlabelled = Targets(torch.zeros(B, C), C)[torch.arange(B)]
         terms = control(scores, unlabelled)
         assert terms.codes == 0
         assert terms.own > 0
@@ -249,7 +249,7 @@ class TestBeside:
         batch = batch_of(several)
         codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
         control = CentreControl(codes)
-        control.start(LossContext(6, Targets(torch.arange(C), None, C), 0))
+        control.start(LossContext(6, Targets(torch.arange(C), C), 0))
         u = torch.randn(B, 6)
         expected = 0.0
         for i in range(B):
@@ -292,7 +292,7 @@ class TestBeside:
         control, scores, _ = started(20)
         control.to("meta")
         classes = torch.arange(B, device="meta")
-        batch = Targets(classes, None, C)[classes]
+        batch = Targets(classes, C)[classes]
         terms = control(scores.to("meta"), batch)
         assert terms.codes.shape == terms.own.shape == ()
 
@@ -323,7 +323,7 @@ class TestBeside:
         assert repr(control) == shown
 
     def test_bad_centres(self):
-        context = LossContext(8, Targets(torch.arange(3), None, 3), 0)
+        context = LossContext(8, Targets(torch.arange(3), 3), 0)
         with pytest.raises(ArgumentError, match="codes must be -1 and 1"):
             PosteriorControl(np.zeros((3, 8))).start(context)
         with pytest.raises(ArgumentError, match="300 classes need at least 9 bits"):

@@ -31,7 +31,6 @@ from fewbits.learners.deep.losses._centres import (
     class_means,
     given_codes,
     make_centres,
-    shape_of,
 )
 
 _CODEBOOKS = ("learnt", "predictable", "semantic", "random", "svd", "cca")
@@ -297,9 +296,13 @@ class LLC(DeepLearner):
 
 
 def _shape_of(codebook: Any) -> tuple[int, ...]:
+    """Return the shape of what should be codes, of rows of different lengths ()."""
     if isinstance(codebook, Codebook):
         return len(codebook), codebook.n_bits
-    return shape_of(codebook)
+    try:
+        return np.shape(codebook)
+    except ValueError:
+        return ()
 
 
 # Codebooks that are drawn, or known from a classifier or CCA: real numbers (n_classes,

@@ -16,7 +16,7 @@ from fewbits._warnings import warn_user
 from fewbits.analysis.bounds import code_bound
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, ArtefactError, DivergedError
-from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.evaluation import Relevance, mean_average_precision, same_label
 from fewbits.learners._core._iterative import Checkpoint
 from fewbits.learners.deep._config import TrainingConfig
 from fewbits.learners.deep._network import (
@@ -80,7 +80,8 @@ class Evaluator:
             by_class = np.argsort(labels[self.queries], kind="stable")
             self.queries = self.queries[by_class]
         self._item_labels, self._query_labels = labels[self.items], labels[self.queries]
-        self._of_halves = None
+        #: Which queries ask, which of them answer (None: the items), and what is right.
+        self._searches: list[tuple[slice, slice | None, Relevance]] = []
         if base == "held_out":
             one, other = (self._query_labels[half] for half in _HALVES)
             if labels.ndim == 1:
@@ -93,9 +94,13 @@ class Evaluator:
                     f"but the two halves of {len(self.queries)} share no label: raise "
                     "validation"
                 )
-            self._of_halves = [same_label(one, other), same_label(other, one)]
+            self._searches = [
+                (*_HALVES, same_label(one, other)),
+                (*_HALVES[::-1], same_label(other, one)),
+            ]
         elif len(held_out):
-            self._relevant = same_label(self._query_labels, self._item_labels)
+            relevance = same_label(self._query_labels, self._item_labels)
+            self._searches = [(slice(None), None, relevance)]
 
     def metrics(
         self, items: Scores, queries: Scores, classes: Scores | None = None
@@ -109,16 +114,13 @@ class Evaluator:
         if not len(queries):
             return metrics
         asking = pack(queries >= 0)
-        if self._of_halves is None:
-            of_all = mean_average_precision(asking, codes, self._relevant)
-            metrics["map"] = of_all.value
-        else:
-            one, other = (asking[half] for half in _HALVES)
-            values = [
-                mean_average_precision(one, other, self._of_halves[0]).value,
-                mean_average_precision(other, one, self._of_halves[1]).value,
-            ]
-            metrics["map"] = float(np.mean(values))
+        values = [
+            mean_average_precision(
+                asking[rows], codes if base is None else asking[base], relevance
+            ).value
+            for rows, base, relevance in self._searches
+        ]
+        metrics["map"] = float(np.mean(values))
         if classes is None:
             return metrics
         # Of classes that are equally good, each is taken as often.

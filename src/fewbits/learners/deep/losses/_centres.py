@@ -188,14 +188,6 @@ def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
     return array.astype(np.int8)
 
 
-def shape_of(codes: Any) -> tuple[int, ...]:
-    """Return the shape of what should be codes, of rows of different lengths ()."""
-    try:
-        return np.shape(codes)
-    except ValueError:
-        return ()
-
-
 def class_means(
     F: NDArray[np.float64], targets: Targets
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
