@@ -45,7 +45,7 @@ class TestLearner:
                 ),
                 LinearEncoder,
             ),
-            (Thresholding("median"), SparseEncoder),
+            (Thresholding(), SparseEncoder),
             (SpectralHashing(10), EigenfunctionEncoder),
         ],
         ids=["picodes", "threshold", "sh"],

@@ -181,9 +181,6 @@ def read_checked(path: Path) -> bytes | None:
 
 
 def cache_folder() -> Path:
-    """Return the folder of caches: ``FEWBITS_CACHE``, or the user's cache folder.
-
-    It may be deleted at any time.
-    """
+    """Return the folder of caches: ``FEWBITS_CACHE``, or the user's cache folder."""
     folder = os.environ.get("FEWBITS_CACHE")
     return Path(folder) if folder else user_cache_path("fewbits")

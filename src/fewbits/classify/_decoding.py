@@ -73,11 +73,8 @@ def put(answers: Decoded, items: IdArray, part: Decoded) -> None:
 def first_of_each(
     n: int, items: IdArray, rows: IdArray, counts: IdArray
 ) -> tuple[IdArray, IdArray]:
-    """Return the lowest row found for each of `n` items, and how many classes were.
-
-    `items` found `rows` that stand for `counts` classes, maybe the same row twice. The
-    row is -1, and the number 0, where nothing was found.
-    """
+    """Return the lowest row of each of `n` items, -1 for none, and how many classes."""
+    # `items` found `rows` that stand for `counts` classes, maybe the same row twice.
     order = np.lexsort((rows, items))
     items, rows, counts = items[order], rows[order], counts[order]
     is_new = np.ones(len(rows), np.bool_)
@@ -161,14 +158,12 @@ def item_scores(scores: ArrayLike, codebook: Codebook) -> NDArray[np.float64]:
 
 
 class SoftBits(NamedTuple):
-    """Bits of items, and what it costs to contradict each of them, by their scores.
+    """Bits of items, and what it costs to contradict each of them, by their scores."""
 
-    `costs` are ``|score|`` in units of a power of two, chosen for each item so that
-    they are whole numbers and their sum is below 2**53. So float64 adds them exactly,
-    in any order: equal sums are equal on any machine, in any batch, by any algorithm.
-    What is lost is less than 2**-46 of the largest score for codes of 64 bits: nothing,
-    where float32 scores lie within a factor of 2**22 of each other.
-    """
+    # `costs` are ``|score|`` in units of a power of two, chosen for each item so that
+    # they are whole numbers and their sum is below 2**53. So float64 adds them exactly,
+    # in any order, on any machine. What is lost is nothing where float32 scores lie
+    # within a factor of 2**22 of each other.
 
     codes: CodeArray
     costs: FloatArray
@@ -200,15 +195,8 @@ def pair_costs(soft: SoftBits, items: IdArray, codes: CodeArray) -> FloatArray:
 
 
 def class_sums(numbers: FloatArray, codes: CodeArray) -> FloatArray:
-    """Add up, for each code, the numbers (n, n_bits) of its bits that are 1.
-
-    Numbers are whole, and in sum below 2**53 in each row: so that the sums are exact.
-
-    Examples
-    --------
-    >>> class_sums(np.array([[1.0, 2, 4]]), np.array([[0b10100000]], np.uint8))
-    array([[5.]])
-    """
+    """Add up, for each code, the numbers (n, n_bits) of its bits that are 1."""
+    # Numbers are whole, and in sum below 2**53 in each row: the sums are exact.
     n, n_bits = numbers.shape
     if n > _FEW:
         bits = unpack(codes, n_bits).astype(np.float64)

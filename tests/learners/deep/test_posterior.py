@@ -42,7 +42,7 @@ def started(n_bits, several=False, **options):
     batch = batch_of(several)
     codes = 2 * torch.randint(2, (C, n_bits)).numpy() - 1
     control = PosteriorControl(codes, **{"n_hidden": 16, **options})
-    targets = Targets(batch.classes, None if not several else batch.labels, C)
+    targets = Targets(batch.labels if several else batch.classes, C)
     control.start(LossContext(n_bits, targets, 3))
     control.double()
     return control, torch.randn(B, n_bits, dtype=torch.float64), batch
@@ -179,8 +179,8 @@ class TestTerms:
         assert terms.codes == 0
         assert terms.own > 0
         alone = PosteriorControl()
-        alone.start(LossContext(8, Targets(torch.zeros(B).long(), None, 1), 0))
-        batch = Targets(torch.zeros(B).long(), None, 1)[torch.arange(B)]
+        alone.start(LossContext(8, Targets(torch.zeros(B).long(), 1), 0))
+        batch = Targets(torch.zeros(B).long(), 1)[torch.arange(B)]
         assert torch.isfinite(alone(scores.float(), batch).codes)
 
 
@@ -278,9 +278,7 @@ class TestBeside:
         assert torch.equal(copied(scores, batch).codes, expected)
         control.train()
         control.start(
-            LossContext(
-                20, Targets(batch.classes, batch.labels if several else None, C), 3
-            )
+            LossContext(20, Targets(batch.labels if several else batch.classes, C), 3)
         )
         new, *_ = started(20, several)
         state = new.state_dict()
@@ -327,9 +325,7 @@ class TestBeside:
         with pytest.raises(ArgumentError, match="codes must be -1 and 1"):
             PosteriorControl(np.zeros((3, 8))).start(context)
         with pytest.raises(ArgumentError, match="300 classes need at least 9 bits"):
-            PosteriorControl().start(
-                LossContext(8, Targets(torch.arange(300), None, 300), 0)
-            )
+            PosteriorControl().start(LossContext(8, Targets(torch.arange(300), 300), 0))
 
 
 def test_toy_of_the_paper():
@@ -347,7 +343,7 @@ def test_toy_of_the_paper():
     every = np.arange(256)[:, None] >> np.arange(8) & 1
     naive = np.where(every, marginals, 1 - marginals).prod(axis=1)
     x = torch.from_numpy(2.0 * bits - 1).float()
-    targets = Targets(torch.zeros(len(x)).long(), None, 1)
+    targets = Targets(torch.zeros(len(x)).long(), 1)
     control = PosteriorControl(n_hidden=64, dropout=0.0)
     control.start(LossContext(8, targets, 0))
     optimizer = torch.optim.Adam(control.parameters(), 1e-2)

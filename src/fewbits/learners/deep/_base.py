@@ -173,17 +173,8 @@ class DeepLearner(Learner):
         return "refit=True" if self.refit else ""
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
-        """Return what the encoder is given: the features of the trained backbone.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, ...)
-            Items; features themselves when there is no backbone.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features), dtype float32
-        """
+        """Return what the encoder is given, float32 (n, n_features), of items."""
+        # The features of the trained backbone; X itself where there is none.
         check_is_fitted(self, "encoder_")
         with self._running():
             items = self._features(X, reset=False)
