@@ -315,9 +315,10 @@ class Store:
         since = datetime.now(UTC).isoformat(timespec="seconds")
         holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
         try:
-            with self._disk.note(lock, json.dumps(holder).encode()):
-                yield lock
+            lock.note(json.dumps(holder).encode())
+            yield lock
         finally:
+            lock.note(b"")
             lock.release()
 
     def _holder(self) -> str:
