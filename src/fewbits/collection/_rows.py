@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from fewbits.index import (
     VectorPart,
     VectorParts,
 )
-from fewbits.index.table_files import TableCache, bytes_to_keep, cached_tables
+from fewbits.index.table_files import FEWEST, LazyTables, bytes_to_keep, kept_tables
 from fewbits.store import (
     BLOCKS,
     CODE,
@@ -85,7 +86,7 @@ class Rows:
         self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._value_numbers: dict[str, NDArray[np.int32]] = {}
-        self._tables: dict[str, TableCache] = {}  # by the tokens of segments
+        self._tables: dict[str, LazyTables] = {}  # by the tokens of segments
         if before is not None:
             tables = dict(before._tables)  # to which other threads may add
             tokens = [segment.entry.token for segment in self.segments]
@@ -416,22 +417,24 @@ class Rows:
             if kind in self._indexes:
                 return self._indexes[kind]
             chunks: list[tuple[Any, ...]] = []
+            fewest = {"auto": FEWEST, "multi-index": 1}.get(kind, inf)
             for segment in self.segments:
-                tables = self._tables.get(segment.entry.token)
-                if tables is None and kind != "flat":
-                    on_disk = segment.has_derived
-                    tables = cached_tables(segment.derived) if on_disk else TableCache()
-                    self._tables[segment.entry.token] = tables
-                chunks.append((segment.codes, segment.rows, segment.live, tables))
+                token, codes, tables = segment.entry.token, segment.codes, None
+                if len(codes) >= fewest:
+                    tables = self._tables.get(token)
+                    if tables is None and segment.has_derived:
+                        tables = kept_tables(codes, segment.derived)
+                    self._tables[token] = tables = tables or LazyTables(codes)
+                chunks.append((codes, segment.rows, segment.live, tables))
             if not chunks:
                 none = np.empty((0, self.code_bytes), np.uint8)
                 chunks.append((none, range(0), None))
             index: Index
-            if kind == "flat":
-                index = FlatIndex.from_chunks(chunks)
-            else:
+            if any(tables for *_, tables in chunks):
                 scans = kind == "auto"
                 index = MultiIndexHashing.from_chunks(chunks, use_scan=scans)
+            else:
+                index = FlatIndex.from_chunks(chunks)
             self._indexes[kind] = index
             return index
 

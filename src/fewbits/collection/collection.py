@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
@@ -2020,11 +2021,7 @@ def _hits(
     far: NDArray[np.bool_] | None = None,
 ) -> Hits:
     """Return an answer, whose columns are read when they are asked for."""
-
-    def table() -> Any:
-        flat = hits.ravel()
-        return rows.table_at(flat[flat >= 0], columns)
-
+    table = partial(rows.table_at, hits[hits >= 0], columns)
     ids = rows.ids_at(hits)
     return Hits(ids, distances, metric, rows.snapshot.number, table, far)
 

@@ -118,8 +118,8 @@ class Index(ABC):
         chunks : iterable of (codes, ids, live) or (codes, ids, live, tables)
             One at least: packed codes (n, n_bytes) of one width; their ids (n,), int64
             or a range, which rise from one to the next through all chunks; a mask (n,)
-            over those that can be found, None for all; and perhaps a
-            `fewbits.index.table_files.TableCache` of the codes.
+            over those that can be found, None for all; and perhaps the
+            `fewbits.index.table_files.LazyTables` of the codes.
         **settings
             Further parameters of the index.
         """

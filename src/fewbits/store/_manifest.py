@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -147,28 +147,14 @@ class SegmentEntry:
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def has_deletes(self) -> bool:
-        return self.n_live < self.n_rows
-
-    @property
     def has_sums(self) -> bool:
         """Whether its files have their sums in a file, not in the manifest."""
         return not self.rows.sums
 
     @property
-    def n_updated(self) -> int:
-        """Rows in files of changed values; one that changed again may count twice."""
-        return sum(update.n_rows for update in self.updates)
-
-    @property
     def is_dense(self) -> bool:
         """True where the numbers of the rows count on from the first."""
         return self.last - self.first + 1 == self.n_rows
-
-    @property
-    def n_bytes(self) -> int:
-        """Length of the files of rows and vectors."""
-        return sum(file.n_bytes for file in self.arrow_files.values())
 
     @property
     def arrow_files(self) -> dict[str, FileEntry]:
@@ -226,10 +212,6 @@ class Manifest:
             UPDATES: any(x.updates or x.absent for x in self.segments),
         }
         return tuple(name for name, is_needed in features.items() if is_needed)
-
-    def following(self, segments: tuple[SegmentEntry, ...], **changes: Any) -> Self:
-        """Return the next state."""
-        return replace(self, number=self.number + 1, segments=segments, **changes)
 
     def check_changeable(self, folder: Path) -> None:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
@@ -448,9 +430,6 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
-_CACHE: dict[tuple[str, bytes], Manifest] = {}  # the last that were read or written
-
-
 def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     """Return one state, from its manifest or the ``"copy"`` of it.
 
@@ -458,22 +437,16 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     """
     name = manifest_name(number, kind)
     path, data = str(disk.folder / name), disk.read(name, _LONGEST)
-    # Read once, as each change asks for the same few several times.
-    manifest = _CACHE.get((path, data))
-    if manifest is None:
-        manifest = Manifest.from_bytes(data, path)
-        if manifest.number != number:
-            raise ArtefactError(
-                f"{path} is damaged: it is that of number {manifest.number}; {REPAIR}"
-            )
-        _remember(path, data, manifest)
+    manifest = _parsed_once(data, path)
+    if manifest.number != number:
+        raise ArtefactError(
+            f"{path} is damaged: it is that of number {manifest.number}; {REPAIR}"
+        )
     return manifest
 
 
-def _remember(path: str, data: bytes, manifest: Manifest) -> None:
-    for key in list(_CACHE)[:-7]:
-        _CACHE.pop(key, None)
-    _CACHE[path, data] = manifest
+#: Each change asks for the same few several times.
+_parsed_once = lru_cache(8)(Manifest.from_bytes)
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -521,7 +494,6 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     write_file(disk, draft, data)
     disk.publish(draft, name)
     disk.sync_folder()
-    _remember(str(disk.folder / name), data, manifest)
     with contextlib.suppress(OSError):
         write_file(disk, manifest_name(manifest.number, "copy"), data, sync=False)
 
