@@ -21,9 +21,8 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
@@ -63,7 +62,7 @@ from fewbits.collection._making import (
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
-from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
+from fewbits.collection._rows import INDEXES, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
 from fewbits.collection._table import FORMS, aligned, filtered, typed_schema
 from fewbits.collection._verification import (
@@ -72,6 +71,7 @@ from fewbits.collection._verification import (
     repaired,
     verified,
 )
+from fewbits.collection._version import Version
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
@@ -140,10 +140,6 @@ skip_unreadable, random_state
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
 
-    Returns
-    -------
-    Collection
-
     Warns
     -----
     UserWarning
@@ -182,7 +178,7 @@ skip_unreadable, random_state
         kernel_map=kernel_map,
         groups=groups,
     )
-    return Collection(_Version(model, None), None)
+    return Collection(Version(model), None)
 
 
 class Collection:
@@ -213,7 +209,7 @@ class Collection:
     """
 
     def __init__(
-        self, version: _Version, folder: Path | None, *, frozen: bool = False
+        self, version: Version, folder: Path | None, *, frozen: bool = False
     ) -> None:
         self._version, self._folder, self._is_frozen = version, folder, frozen
         self._lock = threading.RLock()
@@ -384,7 +380,7 @@ class Collection:
             model = replace(model, facts=replace(model.facts, normalize=True))
         chosen = {"index": index, "keep_vectors": keep_vectors}
         model, table = first_rows(model, source, chosen, progress)
-        collection = cls(_Version(model, None), None)
+        collection = cls(Version(model), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
 
@@ -435,7 +431,7 @@ class Collection:
         from fewbits.training import of_fitted
 
         learnt = of_fitted(learner, X, y, backbone=backbone, groups=groups)
-        return cls(_Version(model_of(learnt), None), None)
+        return cls(Version(model_of(learnt)), None)
 
     @classmethod
     def from_parts(
@@ -449,32 +445,18 @@ class Collection:
     ) -> Self:
         """Return a collection without rows of parts that were learnt elsewhere.
 
-        Parameters
-        ----------
-        encoder : Encoder
-        backbone : str, default=None
-            Id of the backbone that makes the features that the encoder takes.
-        codebook, calibration, rejection : default=None
-            As the properties of these names.
-
-        Raises
-        ------
-        ArgumentError
-            When the parts are of other lengths, or a calibration has no codebook.
+        They are the properties of these names. Parts of other lengths, and a
+        calibration without a codebook, are refused.
         """
         model = given_model(encoder, None, None, backbone)
         model = replace(
             model, codebook=codebook, calibration=calibration, rejection=rejection
         )
-        return cls(_Version(model, None), None)
+        return cls(Version(model), None)
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
         """Open a collection; its rows are memory-mapped, and read when asked for.
-
-        Parameters
-        ----------
-        path : str or Path
 
         Raises
         ------
@@ -484,37 +466,32 @@ class Collection:
         """
         folder = Path(path)
 
-        def version() -> _Version:
+        def version() -> Version:
             model, store, digest = _folder.read_folder(folder)
             rows = None if store is None else Rows(store)
             if rows and rows.snapshot.fingerprint != model.encoder.fingerprint:
                 raise ArtefactError(f"the rows of {folder} are of another encoder")
-            return _Version(model, rows, digest)
+            return Version(model, rows, digest)
 
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
         """Write this version to another folder, without what is deleted.
 
-        A crash leaves what was there, or the new one. `backup` takes files as they are.
-
-        Parameters
-        ----------
-        path : str or Path
-        overwrite : bool, default=False
-            As in `create`, also what is refused.
+        A crash leaves what was there, or the new one. What is refused, unless it is to
+        `overwrite`, is as in `create`. `backup` takes files as they are.
         """
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and version.state != newest:
+            if self._is_frozen and _state(version) != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
                 )
             return  # it is there already
         _folder.check_target(path, overwrite=overwrite)
-        copy = type(self)(_Version(version.model, None), None)
+        copy = type(self)(Version(version.model, None), None)
         rows = version.rows
         tables = None if rows is None else rows.whole()
         copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
@@ -623,7 +600,7 @@ class Collection:
         of_all = radius is None and mask is None and search.metric == "hamming"
         if limit is not None and of_all and hits.shape[1]:
             far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
-        return _hits(rows, distances, hits, search.metric, names, far)
+        return version.hits(distances, hits, search.metric, names, far)
 
     def like(
         self,
@@ -699,7 +676,7 @@ class Collection:
             random_state=random_state,
             mask=version.mask(filter, allowed),
         )
-        return _hits(rows, distances[None], hits[None], "margin", names)
+        return version.hits(distances[None], hits[None], "margin", names)
 
     def classify(
         self,
@@ -747,10 +724,6 @@ class Collection:
             calibrated, and none otherwise. Of items with several labels, how many
             labels to rank: 5.
 
-        Returns
-        -------
-        Classification
-
         Raises
         ------
         ArgumentError
@@ -792,10 +765,6 @@ class Collection:
             this.
         filter, allowed : default=None
             Look at these items only, as in `search`.
-
-        Returns
-        -------
-        Duplicates
 
         Raises
         ------
@@ -901,10 +870,7 @@ class Collection:
     ) -> CodeArray:
         """Return the packed codes (n, ceil(n_bits / 8)) of items, uint8.
 
-        Parameters
-        ----------
-        items, texts, vectors, images, ids, codes, progress
-            As in `search` and `create`; of items of the collection, the stored codes.
+        Items are given as to `search`; those of the collection have their stored codes.
         """
         version, values = self._version, (items, texts, vectors, images, ids, codes)
         query = Query.one_of(version.model, version.rows, *values, progress=progress)
@@ -915,15 +881,9 @@ class Collection:
     ) -> NDArray[Any]:
         """Return what the backbone makes of items (n, n_features); vectors as they are.
 
-        Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
-        the user's cache folder, see `fewbits.backbones.features`.
-
-        Parameters
-        ----------
-        items : sequence, or array-like of shape (n, n_features)
-            Of the kind that the collection takes; others are refused.
-        progress : callable, default=None
-            As in `create`.
+        Items of another kind than the collection takes are refused. Features of several
+        image files are kept in the folder ``FEWBITS_CACHE``, or in the user's cache
+        folder, see `fewbits.backbones.features`.
         """
         return self._version.model.features(items, progress=progress)
 
@@ -1034,9 +994,7 @@ skip_unreadable, progress
         ----------
         data : table, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
-            mapping of `columns`.
-        id, ids, columns, timeout
-            As in `add`.
+            mapping of `columns`. All else is as in `add`.
 
         Raises
         ------
@@ -1066,15 +1024,8 @@ skip_unreadable, progress
     ) -> int:
         """Delete items, by their ids, by a condition, or by both; return how many.
 
-        Parameters
-        ----------
-        ids : array-like of int or str, default=None
-        filter : str or pyarrow.compute.Expression, default=None
-            As in `search`; with `ids`, which of these.
-        missing_ok : bool, default=False
-            Pass over ids that are not there.
-        timeout : float, default=None
-            As in `add`.
+        A `filter` is as in `search`; with `ids`, it says which of these. `missing_ok`
+        passes over ids that are not there; `timeout` is as in `add`.
 
         Raises
         ------
@@ -1108,12 +1059,8 @@ skip_unreadable, progress
         Others see them at once when the block ends. An error in it, or a crash, leaves
         everything as it was. Each change sees those before it; searches and other
         reading, through this handle too, see what there was before the block. Other
-        changes wait for it.
-
-        Parameters
-        ----------
-        timeout : float, default=None
-            As in `add`. Those of the changes in the block do not count.
+        changes wait for it. `timeout` is as in `add`; those of the changes in the block
+        do not count.
 
         Raises
         ------
@@ -1147,16 +1094,7 @@ skip_unreadable, progress
     def get(self, ids: Ids, columns: Names | None = None) -> list[dict[str, Any]]:
         """Return the columns of items, a dict for each id.
 
-        Parameters
-        ----------
-        ids : array-like of int or str
-        columns : sequence of str, default=None
-            All for None.
-
-        Raises
-        ------
-        ArgumentError
-            When an id or a column is not there.
+        Ids and columns that are not there are refused.
         """
         rows = self._version.required_rows
         names = rows.column_names(columns)
@@ -1185,23 +1123,14 @@ skip_unreadable, progress
     ) -> Iterator[Table]:
         """Return Arrow tables of ids and columns, in the order of the items.
 
-        Parameters
-        ----------
-        columns, filter : default=None
-            As in `search`.
+        `columns` and `filter` are as in `search`.
         """
         version = self._version
         names, mask = version.required_rows.column_names(columns), version.mask(filter)
         return version.required_rows.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
-        """Return ids and columns as one Arrow table.
-
-        Parameters
-        ----------
-        columns, filter : default=None
-            As in `search`.
-        """
+        """Return ids and columns as one Arrow table; arguments are as in `batches`."""
         import pyarrow as pa
 
         version = self._version
@@ -1211,24 +1140,14 @@ skip_unreadable, progress
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
-        """Return `to_arrow` as a data frame of pandas, which must be installed.
-
-        Parameters
-        ----------
-        columns, filter : default=None
-            As in `search`.
-        """
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
         return as_pandas(self.to_arrow(columns, filter=filter))
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
-        """Return a column, or some of it, as an array of objects.
+        """Return a column as an array of objects, of all items or of some.
 
-        Parameters
-        ----------
-        name : str
-            A column that is not there is refused.
-        positions : ndarray of int, default=None
-            Of items, in their order from 0 on; None for all.
+        `positions` are of items, in their order from 0 on. A column that is not there
+        is refused.
         """
         rows = self._version.required_rows
         numbers = None if positions is None else rows.row_numbers[positions]
@@ -1237,14 +1156,7 @@ skip_unreadable, progress
     def labels(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
 
-        Parameters
-        ----------
-        name : str
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column, or it holds no labels.
+        A column that holds no labels is refused.
         """
         return label_rows(self._version.required_rows, name)
 
@@ -1292,8 +1204,7 @@ skip_unreadable, progress
     @property
     def version(self) -> int:
         """Number of the version that this handle has; it rises with every change."""
-        rows = self._version.rows
-        return 0 if rows is None else int(rows.snapshot.number)
+        return self._version.number
 
     def versions(self) -> list[int]:
         """Return the versions that can still be read by `at`, the newest last.
@@ -1355,13 +1266,7 @@ skip_unreadable, progress
         return number
 
     def untag(self, name: str) -> None:
-        """Take a name from its version, which then stays as others do.
-
-        Parameters
-        ----------
-        name : str
-            One that no version has is refused.
-        """
+        """Take a name from its version, which then stays as others do."""
         with self._outside_transaction(), self._writing(None) as writer:
             tags = dict(writer.manifest.tags)
             _number_of(tags, name)
@@ -1381,16 +1286,8 @@ skip_unreadable, progress
     def at(self, version: int | str) -> Collection:
         """Return the collection as it was at a version, or at one of this name.
 
-        It can only be read, and stays on the disk as long as it is used.
-
-        Parameters
-        ----------
-        version : int or str
-
-        Raises
-        ------
-        ArgumentError
-            When this version is gone, or none has this name.
+        It can only be read, and stays on the disk as long as it is used. A version that
+        is gone, and a name that none has, are refused.
         """
         if isinstance(version, str):
             version = _number_of(self.tags(), version)
@@ -1437,12 +1334,7 @@ skip_unreadable, progress
         so that a folder is at most twice its live rows and those of versions that have
         names. Then tables of multi-index hashing are written where they find neighbours
         faster, unless the index is ``"flat"``, and remains of a save that was killed
-        are removed.
-
-        Parameters
-        ----------
-        timeout : float, default=None
-            As in `add`.
+        are removed. `timeout` is as in `add`.
         """
         with self._outside_transaction():
             store = self._version.required_rows.store
@@ -1454,23 +1346,11 @@ skip_unreadable, progress
                 _folder.remove_unnamed(self._folder)
 
     def verify(self, *, rows: bool = True, record: bool = True) -> Report:
-        """Read every byte of the folder, and report what is damaged.
-
-        Parameters
-        ----------
-        rows, record : bool, default=True
-            As in `verify_folder`. A collection in memory is refused.
-        """
+        """Verify its folder, see `verify_folder`; in memory it has none to verify."""
         return self.verify_folder(self._on_disk(), rows=rows, record=record)
 
     def repair(self, *, drop_rows: bool = False) -> RepairReport:
-        """Put back what a checksum proves, and report what is left.
-
-        Parameters
-        ----------
-        drop_rows : bool, default=False
-            As in `repair_folder`. A collection in memory is refused.
-        """
+        """Repair its folder, see `repair_folder`, and take over what is there then."""
         folder = self._on_disk()
         with self._outside_transaction():
             report = self.repair_folder(folder, drop_rows=drop_rows)
@@ -1534,7 +1414,7 @@ skip_unreadable, progress
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            damaged = cls(_Version(model, Rows(store), digest), folder)
+            damaged = cls(Version(model, Rows(store), digest), folder)
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
@@ -1548,10 +1428,6 @@ skip_unreadable, progress
         Inside one file system it takes no time and no space: files, which never change,
         are shared by hard links, also those with deleted rows. `save` writes them anew
         without these. A crash leaves no collection there, or the whole.
-
-        Parameters
-        ----------
-        path : str or Path
 
         Raises
         ------
@@ -1569,13 +1445,8 @@ skip_unreadable, progress
         """Encode the items anew, from their kept vectors, by another encoder.
 
         Ids, columns, vectors and the order of the items stay. In a folder, encoder and
-        codes are replaced in one step.
-
-        Parameters
-        ----------
-        encoder, progress
-            As in `create`. The encoder of a collection is for the features of its
-            backbone, which must be those that were kept.
+        codes are replaced in one step. The encoder, given as to `create`, is for the
+        features of its backbone, which must be those that were kept.
 
         Raises
         ------
@@ -1598,18 +1469,13 @@ skip_unreadable, progress
         For codes that were learnt to be nested, as by `fewbits.NeighbourCodes`. What
         holds for the whole length only is left out: the calibration, the threshold of
         label scores, and the novelty radius.
-
-        Parameters
-        ----------
-        bits : int
-            From 1 to the length of the codes; others are refused.
         """
         version = self._version
         model, rows = version.model.prefix(whole_number(bits, "bits")), version.rows
         tables = None
         if rows is not None:
             tables = recoded_tables(rows, model.encoder, is_prefix=True)
-        shorter = Collection(_Version(model, None), None)
+        shorter = Collection(Version(model), None)
         shorter._replace(model, tables, None, before=rows)
         return shorter
 
@@ -1759,7 +1625,7 @@ skip_unreadable, progress
 
     # What the methods above share.
 
-    def _schema(self, version: _Version) -> Schema:
+    def _schema(self, version: Version) -> Schema:
         """Return the types of columns after the changes of this transaction so far."""
         if self._writer is not None:
             return self._writer.manifest.schema
@@ -1856,7 +1722,7 @@ skip_unreadable, progress
 
         def write_rows(name: str) -> Store | None:
             # Nobody else writes now; what others wrote before must not be lost.
-            if in_place and version.state != _folder.folder_state(str(here)):
+            if in_place and _state(version) != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
@@ -1895,7 +1761,7 @@ skip_unreadable, progress
                 overwrite=overwrite or in_place,
                 in_place=in_place,
             )
-        self._version, self._folder = _Version(model, rows, digest), folder
+        self._version, self._folder = Version(model, rows, digest), folder
 
     def _reencode(self, encoder: Source, progress: Progress | None) -> None:
         with self._outside_transaction():
@@ -1962,68 +1828,13 @@ skip_unreadable, progress
             yield
 
 
-# What a handle holds, and what several methods ask of it.
-
-
-@dataclass(frozen=True, eq=False)
-class _Version:
-    """What a collection is at one moment; it does not change."""
-
-    model: Model
-    rows: Rows | None
-    digest: str | None = None  # of collection.json
-
-    @property
-    def required_rows(self) -> Rows:
-        """The rows; refused where there are none yet."""
-        if self.rows is None:
-            raise ArgumentError(
-                "this collection holds no rows yet: add some (on the command line "
-                "'fewbits build')"
-            )
-        return self.rows
-
-    @property
-    def state(self) -> tuple[str | None, int]:
-        """What `folder_state` returns while nobody changes the folder."""
-        return self.digest, -1 if self.rows is None else self.rows.snapshot.number
-
-    @property
-    def id_name(self) -> str:
-        columns = () if self.rows is None else self.rows.columns
-        names = (self.model.facts.id_column, "id", ID)  # texts may be their own ids
-        return next(x for x in names if x is not None and x not in columns)
-
-    def mask(self, filter: Filter, allowed: Ids = None) -> Mask | None:
-        if filter is None and allowed is None:
-            return None
-        n_bits = self.model.encoder.n_bits
-        return self.required_rows.mask(filter, allowed, self.id_name, n_bits)
-
-    def schema(self, names: Iterable[str]) -> Schema:
-        import pyarrow as pa
-
-        schema = self.required_rows.schema
-        ids = pa.field(self.id_name, schema.field(ID).type)
-        return pa.schema([ids, *(schema.field(name) for name in names)])
-
-
 class _StaleError(ArgumentError):
     """A folder has been changed since this handle has taken it over."""
 
 
-def _hits(
-    rows: Rows,
-    distances: NDArray[Any],
-    hits: IdArray,
-    metric: str,
-    columns: list[str],
-    far: NDArray[np.bool_] | None = None,
-) -> Hits:
-    """Return an answer, whose columns are read when they are asked for."""
-    table = partial(rows.table_at, hits[hits >= 0], columns)
-    ids = rows.ids_at(hits)
-    return Hits(ids, distances, metric, rows.snapshot.number, table, far)
+def _state(version: Version) -> tuple[str | None, int]:
+    """Return what `folder_state` returns while nobody changes the folder."""
+    return version.digest, -1 if version.rows is None else version.number
 
 
 def _source(encoder: Source) -> Encoder | Model | Path | str:
@@ -2052,10 +1863,10 @@ def _reopened(
         assert model is not None
         store = None if disk is None else Store(disk)
         rows = None if store is None else Rows(store, store.snapshot(version))
-        return kind(_Version(model, rows), None, frozen=frozen)
+        return kind(Version(model, rows), None, frozen=frozen)
     newest = kind.open(folder)
     if frozen and version is None:  # it had no rows
-        return kind(_Version(newest._version.model, None), folder, frozen=True)
+        return kind(Version(newest._version.model, None), folder, frozen=True)
     if version is None or not (frozen or version in newest.versions()):
         return newest
     return kind(newest.at(version)._version, folder, frozen=frozen)
