@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,6 +69,9 @@ class Version:
     ) -> Hits:
         """Return an answer, whose columns are read when they are asked for."""
         all_rows = self.required_rows
-        table = partial(all_rows.table_at, rows[rows >= 0], columns)
+
+        def table() -> Any:
+            return all_rows.table_at(rows[rows >= 0], columns)
+
         ids = all_rows.ids_at(rows)
         return Hits(ids, distances, metric, self.number, table, far)

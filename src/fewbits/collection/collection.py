@@ -23,7 +23,6 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
@@ -53,6 +52,7 @@ from fewbits.collection._making import (
     learn_model,
     model_of,
     more_rows,
+    new_store,
     read_rows,
     recoded_tables,
     reencoding_model,
@@ -64,7 +64,7 @@ from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
-from fewbits.collection._table import FORMS, aligned, filtered, typed_schema
+from fewbits.collection._table import FORMS, aligned, filtered
 from fewbits.collection._verification import (
     Verification,
     last_verified,
@@ -1667,7 +1667,8 @@ skip_unreadable, progress
                 else:
                     return int(table.num_rows)
             model, rows = self._version.model, self._version.required_rows
-            check_chosen(chosen, rows, model.facts)
+            if chosen:
+                check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
                 how == "upsert" or rows.has_text_ids or model.facts.id_column
             ):
@@ -1687,13 +1688,14 @@ skip_unreadable, progress
             with self._writing(timeout) as writer:
                 # Others may have given it a column meanwhile, or rows.
                 schema = writer.manifest.schema
-                typed = typed_schema(schema, table)
                 # Null may stand for no label or item, and replace no value.
                 required = {model.facts.label_column, model.facts.item_column}
                 if how == "upsert":
                     required |= {*schema.names}.difference(RESERVED)
-                table = aligned(table, typed, id_name=source.id, required=required)
-                writer.retype(typed)  # a column of nulls may have values now
+                schema, table = aligned(
+                    table, schema, id_name=source.id, required=required
+                )
+                writer.retype(schema)  # a column of nulls may have values now
                 # Again, as others may have added some.
                 if how == "add_missing" and ID in table.column_names:
                     table = filtered(table, ~writer.holds(one_chunk(table[ID])))
@@ -1713,9 +1715,6 @@ skip_unreadable, progress
 
         Ids that the store of `before` gave are not given again.
         """
-        import pyarrow as pa
-
-        n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         version, here = self._version, self._folder
         in_place = here is not None and folder == here
         rows: Rows | None = None
@@ -1728,23 +1727,9 @@ skip_unreadable, progress
                 )
             if tables is None:
                 return None
-            parts = iter(tables)
-            first = next(parts)
-            schema = first.schema
-            if ID not in schema.names:  # the store numbers the rows
-                schema = schema.insert(0, pa.field(ID, pa.int64()))
-            store = Store.create(
-                None if folder is None else folder / name,
-                schema,
-                n_bits=n_bits,
-                fingerprint=fingerprint,
-                number=self.version,
-                next_id=0 if before is None else before.snapshot.manifest.next_id,
-            )
-            with store.writer() as writer:
-                for table in chain([first], parts):
-                    writer.append(table)
-                writer.commit()
+            place = None if folder is None else folder / name
+            next_id = 0 if before is None else before.snapshot.manifest.next_id
+            store = new_store(place, tables, model.encoder, self.version, next_id)
             nonlocal rows
             rows = Rows(store)  # before others may replace it
             return store
@@ -1803,7 +1788,7 @@ skip_unreadable, progress
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
                 # Equal where nothing changed: then no version is made.
-                if writer.commit() != self.version:
+                if writer.commit() != self._version.number:
                     self._take_over(writer)
 
     @contextmanager

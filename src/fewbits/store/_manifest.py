@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -430,6 +430,9 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
+_CACHE: dict[tuple[str, bytes], Manifest] = {}  # the last that were read or written
+
+
 def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     """Return one state, from its manifest or the ``"copy"`` of it.
 
@@ -437,16 +440,22 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     """
     name = manifest_name(number, kind)
     path, data = str(disk.folder / name), disk.read(name, _LONGEST)
-    manifest = _parsed_once(data, path)
-    if manifest.number != number:
-        raise ArtefactError(
-            f"{path} is damaged: it is that of number {manifest.number}; {REPAIR}"
-        )
+    # Read once, as each change asks for the same few several times.
+    manifest = _CACHE.get((path, data))
+    if manifest is None:
+        manifest = Manifest.from_bytes(data, path)
+        if manifest.number != number:
+            raise ArtefactError(
+                f"{path} is damaged: it is that of number {manifest.number}; {REPAIR}"
+            )
+        _remember(path, data, manifest)
     return manifest
 
 
-#: Each change asks for the same few several times.
-_parsed_once = lru_cache(8)(Manifest.from_bytes)
+def _remember(path: str, data: bytes, manifest: Manifest) -> None:
+    for key in list(_CACHE)[:-7]:
+        _CACHE.pop(key, None)
+    _CACHE[path, data] = manifest
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -494,6 +503,7 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     write_file(disk, draft, data)
     disk.publish(draft, name)
     disk.sync_folder()
+    _remember(str(disk.folder / name), data, manifest)
     with contextlib.suppress(OSError):
         write_file(disk, manifest_name(manifest.number, "copy"), data, sync=False)
 

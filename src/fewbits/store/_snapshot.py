@@ -380,16 +380,6 @@ class Segment:
         return None
 
 
-def segments_of(
-    disk: Disk, manifest: Manifest, cache: FileCache
-) -> tuple[Segment, ...]:
-    """Return the segments of a state, over files that are open where they are."""
-    return tuple(
-        Segment(disk, manifest, entry, cache.setdefault(entry.token, SegmentFiles()))
-        for entry in manifest.segments
-    )
-
-
 class Snapshot:
     """One state of a collection. `close` it, or let it be garbage-collected.
 
@@ -403,6 +393,8 @@ class Snapshot:
         Of the rows as they are given, ids, codes and vectors included.
     fingerprint : str
         Of the encoder that the codes are from.
+    segments : tuple of Segment
+        Over files that are open already where they are in the cache.
     """
 
     def __init__(
@@ -412,7 +404,10 @@ class Snapshot:
         self.number, self.schema = manifest.number, manifest.schema
         self.n_bits, self.fingerprint = manifest.n_bits, manifest.fingerprint
         self._lock = lock  # keeps the files from being removed; None for a writer
-        self.segments = segments_of(disk, manifest, cache)
+        self.segments = tuple(
+            Segment(disk, manifest, x, cache.setdefault(x.token, SegmentFiles()))
+            for x in manifest.segments
+        )
 
     def __enter__(self) -> Self:
         return self

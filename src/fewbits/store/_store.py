@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Self, cast
 from weakref import WeakValueDictionary
 
-from fewbits._checks import check_count
 from fewbits.errors import ArgumentError, ArtefactError, LockedError, NewerFormatError
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
@@ -105,7 +104,6 @@ class Store:
         >>> store.snapshot().n_live
         2
         """
-        check_count(n_bits, "n_bits")
         store = cls(cast("Disk", MemoryDisk()) if folder is None else folder)
         disk = store._disk
         first = Manifest(number, schema, n_bits, fingerprint, 0, next_id, ())
@@ -212,7 +210,6 @@ class Store:
         check : callable, default=None
             Called once the lock is held, before anything is removed; it may raise.
         """
-        check_count(segment_bytes, "segment_bytes")
         with self._locked(inf if timeout is None else timeout, name) as lock:
             if check is not None:
                 check()

@@ -34,7 +34,7 @@ from fewbits.store._segment import (
     write_derived,
     write_segment,
 )
-from fewbits.store._snapshot import FileCache, Segment, Snapshot, segments_of
+from fewbits.store._snapshot import FileCache, Segment, Snapshot
 from fewbits.store._updates import Update, updated_column, write_update
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
@@ -53,7 +53,7 @@ class Writer:
     ----------
     manifest : Manifest
         The state that changes start from, which was committed last or is pending.
-    segments : list of Segment
+    segments : tuple of Segment
         Its segments.
     """
 
@@ -68,7 +68,7 @@ class Writer:
     def _begin(self, state: Manifest) -> None:
         """Start from the newest state, or from one whose files no manifest names."""
         self.manifest = state
-        self.segments = list(segments_of(self._disk, state, self._cache))
+        self.segments = Snapshot(self._disk, state, None, self._cache).segments
         self._edited = [EditedSegment(segment) for segment in self.segments]
         self._new_rows: list[NewRows] = []  # rows that come after these
         self._new_files: list[SegmentFiles] = []  # of segments that no state has yet
@@ -499,20 +499,12 @@ class NewRows(EditedRows):
 
 def frozen_table(table: Any) -> Any:
     """Return a table whose memory cannot change before it is written."""
-    import pyarrow as pa
-
-    def changes(column: Any) -> bool:
-        buffers = [buffer for chunk in column.chunks for buffer in chunk.buffers()]
-        return any(buffer is not None and buffer.is_mutable for buffer in buffers)
-
-    names = [name for name in table.column_names if changes(table[name])]
-    copies = own_table(table.select(names))
-    return pa.table(
-        {
-            name: (copies if name in names else table)[name]
-            for name in table.column_names
-        }
-    )
+    for place, name in enumerate(table.column_names):
+        buffers = [x for chunk in table[name].chunks for x in chunk.buffers()]
+        if any(buffer is not None and buffer.is_mutable for buffer in buffers):
+            column = own_table(table.select([name]))[name]
+            table = table.set_column(place, name, column)
+    return table
 
 
 def live_rows(sources: Iterable[EditedRows]) -> Any:
