@@ -40,37 +40,14 @@ from fewbits._checks import (
 from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
-from fewbits.collection import _folder
+from fewbits.collection import _folder, _making, _verification
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
-from fewbits.collection._making import (
-    check_chosen,
-    check_vectors_only,
-    encoder_model,
-    first_rows,
-    given_model,
-    learn_model,
-    model_of,
-    more_rows,
-    new_store,
-    read_rows,
-    recoded_tables,
-    reencoding_model,
-    rows_of_schema,
-    typed_update,
-    update_table,
-)
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
 from fewbits.collection._table import FORMS, aligned, filtered
-from fewbits.collection._verification import (
-    Verification,
-    last_verified,
-    repaired,
-    verified,
-)
 from fewbits.collection._version import Version
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits, as_pandas
@@ -78,7 +55,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store, Writer
+from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -157,7 +134,7 @@ skip_unreadable, random_state
     >>> fewbits.fit(X, columns=classes, label="class", learner="cca-itq", bits=8)
     Collection(LinearEncoder(8 -> 8 bits), 0 items)
     """
-    source = read_rows(
+    source = _making.read_rows(
         data,
         column=column,
         images=images,
@@ -166,7 +143,7 @@ skip_unreadable, random_state
         skip_blank=skip_blank,
         skip_unreadable=skip_unreadable,
     )
-    model = learn_model(
+    model = _making.learn_model(
         source,
         learner,
         bits,
@@ -340,17 +317,17 @@ class Collection:
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
         model: Model | None = None
         if encoder is not None:
-            model = given_model(_source(encoder), learner, bits, backbone)
+            model = _making.given_model(_source(encoder), learner, bits, backbone)
         if schema is not None:
             if data is not None or codes is not None:
                 raise ArgumentError("give data, or a schema in their place, not both")
             if model is None:
                 raise ArgumentError("a schema needs an encoder: give encoder=")
-            source = rows_of_schema(
+            source = _making.rows_of_schema(
                 model, schema, column=column, images=images, label=label, id=id
             )
         else:
-            source = read_rows(
+            source = _making.read_rows(
                 data,
                 column=column,
                 images=images,
@@ -365,7 +342,7 @@ class Collection:
                 types=types,
             )
         if model is None:
-            model = learn_model(
+            model = _making.learn_model(
                 source,
                 learner,
                 bits,
@@ -376,10 +353,10 @@ class Collection:
             )
         elif normalize:
             kind = source.kind if schema is None else model.kind
-            check_vectors_only(kind, source.source)
+            _making.check_vectors_only(kind, source.source)
             model = replace(model, facts=replace(model.facts, normalize=True))
         chosen = {"index": index, "keep_vectors": keep_vectors}
-        model, table = first_rows(model, source, chosen, progress)
+        model, table = _making.first_rows(model, source, chosen, progress)
         collection = cls(Version(model), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
@@ -431,7 +408,7 @@ class Collection:
         from fewbits.training import of_fitted
 
         learnt = of_fitted(learner, X, y, backbone=backbone, groups=groups)
-        return cls(Version(model_of(learnt)), None)
+        return cls(Version(_making.model_of(learnt)), None)
 
     @classmethod
     def from_parts(
@@ -448,7 +425,7 @@ class Collection:
         They are the properties of these names. Parts of other lengths, and a
         calibration without a codebook, are refused.
         """
-        model = given_model(encoder, None, None, backbone)
+        model = _making.given_model(encoder, None, None, backbone)
         model = replace(
             model, codebook=codebook, calibration=calibration, rejection=rejection
         )
@@ -1004,12 +981,12 @@ skip_unreadable, progress
         version = self._version
         model, rows = version.model, version.required_rows
         schema = self._schema(version)
-        table = update_table(model, rows, schema, data, id, ids, columns)
+        table = _making.update_table(model, rows, schema, data, id, ids, columns)
         del version, rows  # so that files of this version go when it is left
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
-            schema, table = typed_update(writer.manifest.schema, table)
+            schema, table = _making.typed_update(writer.manifest.schema, table)
             writer.retype(schema)
             writer.update(table)
         return int(table.num_rows)
@@ -1337,11 +1314,9 @@ skip_unreadable, progress
         are removed. `timeout` is as in `add`.
         """
         with self._outside_transaction():
-            store = self._version.required_rows.store
-            with _folder.writing(store, self._folder, timeout) as writer:
+            with self._writing(timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self.facts.index or "auto")
-                self._take_over(writer)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
@@ -1378,7 +1353,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return verified(path, rows=rows, record=record).report
+            return _verification.verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1407,10 +1382,10 @@ skip_unreadable, progress
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = repaired(path, drop_rows=drop_rows)
+        report = _verification.repaired(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
-            other = encoder_model(_source(encoder))
+            other = _making.encoder_model(_source(encoder))
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
@@ -1418,9 +1393,10 @@ skip_unreadable, progress
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
-    def last_verified(self) -> Verification | None:
+    def last_verified(self) -> _verification.Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
-        return None if self._folder is None else last_verified(self._folder)
+        folder = self._folder
+        return None if folder is None else _verification.last_verified(folder)
 
     def backup(self, path: str | Path) -> None:
         """Make a new folder of this version, while others may change the collection.
@@ -1474,7 +1450,7 @@ skip_unreadable, progress
         model, rows = version.model.prefix(whole_number(bits, "bits")), version.rows
         tables = None
         if rows is not None:
-            tables = recoded_tables(rows, model.encoder, is_prefix=True)
+            tables = _making.recoded_tables(rows, model.encoder, is_prefix=True)
         shorter = Collection(Version(model), None)
         shorter._replace(model, tables, None, before=rows)
         return shorter
@@ -1634,7 +1610,7 @@ skip_unreadable, progress
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
         version = self._version
-        return read_rows(
+        return _making.read_rows(
             data,
             types=types,
             model=version.model,
@@ -1659,7 +1635,8 @@ skip_unreadable, progress
         chosen = dict(chosen or {})
         with self._change():
             while self._version.rows is None:  # the first, which say what columns are
-                model, table = first_rows(self._version.model, source, chosen, progress)
+                model = self._version.model
+                model, table = _making.first_rows(model, source, chosen, progress)
                 try:
                     self._replace(model, [table], self._folder)
                 except _StaleError:  # another process has added the first
@@ -1668,7 +1645,7 @@ skip_unreadable, progress
                     return int(table.num_rows)
             model, rows = self._version.model, self._version.required_rows
             if chosen:
-                check_chosen(chosen, rows, model.facts)
+                _making.check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
                 how == "upsert" or rows.has_text_ids or model.facts.id_column
             ):
@@ -1683,8 +1660,8 @@ skip_unreadable, progress
                 source = source.take(np.flatnonzero(~is_there))
                 if not len(source):
                     return 0
-            table = more_rows(model, rows, source, progress)
-            del rows  # so that files of this version go when `_take_over` leaves it
+            table = _making.more_rows(model, rows, source, progress)
+            del rows  # so that files of this version go when `_writing` leaves it
             with self._writing(timeout) as writer:
                 # Others may have given it a column meanwhile, or rows.
                 schema = writer.manifest.schema
@@ -1729,7 +1706,8 @@ skip_unreadable, progress
                 return None
             place = None if folder is None else folder / name
             next_id = 0 if before is None else before.snapshot.manifest.next_id
-            store = new_store(place, tables, model.encoder, self.version, next_id)
+            number, encoder = self._version.number, model.encoder
+            store = _making.new_store(place, tables, encoder, number, next_id)
             nonlocal rows
             rows = Rows(store)  # before others may replace it
             return store
@@ -1751,8 +1729,8 @@ skip_unreadable, progress
     def _reencode(self, encoder: Source, progress: Progress | None) -> None:
         with self._outside_transaction():
             rows, old = self._version.required_rows, self._version.model
-            new = reencoding_model(rows, old, _source(encoder))
-            tables = recoded_tables(rows, new.encoder, progress)
+            new = _making.reencoding_model(rows, old, _source(encoder))
+            tables = _making.recoded_tables(rows, new.encoder, progress)
             self._replace(new, tables, self._folder, before=rows)
             del rows, tables  # which hold the files of the old rows
             if self._folder is not None:
@@ -1762,12 +1740,6 @@ skip_unreadable, progress
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
         return self._folder
-
-    def _take_over(self, writer: Writer) -> None:
-        """Hold what was committed, before the writer removes what others need."""
-        rows = self._version.required_rows
-        rows = Rows(rows.store, writer.snapshot(), rows)
-        self._version = replace(self._version, rows=rows)
 
     def _check_there(self, version: int) -> None:
         if version not in (versions := self.versions()):
@@ -1787,9 +1759,11 @@ skip_unreadable, progress
             store = self._version.required_rows.store
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
-                # Equal where nothing changed: then no version is made.
+                # Equal where nothing changed: then no version is made. What was
+                # committed is held before the writer removes what nobody holds.
                 if writer.commit() != self._version.number:
-                    self._take_over(writer)
+                    rows = Rows(store, writer.snapshot(), self._version.rows)
+                    self._version = replace(self._version, rows=rows)
 
     @contextmanager
     def _outside_transaction(self) -> Iterator[None]:
