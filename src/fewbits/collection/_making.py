@@ -17,6 +17,7 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     no_column,
+    one_chunk,
     typed_table,
     with_index,
 )
@@ -38,7 +39,9 @@ from fewbits.collection._model import (
 )
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
+    aligned,
     cast_column,
+    filtered,
     fixed_binary,
     kept_vectors,
     table_of,
@@ -58,7 +61,7 @@ from fewbits.inputs import (
     with_beside,
 )
 from fewbits.ood import novelty_radius
-from fewbits.store import CODE, CORRECTION, ID, Store
+from fewbits.store import CODE, CORRECTION, ID, RESERVED, Store, Writer
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
@@ -237,6 +240,26 @@ def more_rows(
             "this collection keeps more of its items than codes: add the items"
         )
     return _encoded(model, source, rows.vector_dtype, progress)[1]
+
+
+def append_rows(
+    writer: Writer, table: Any, facts: Facts, id_name: str | None, how: str
+) -> int:
+    """Add a table of rows, as `Collection._append` says; return how many.
+
+    Others may have given the collection a column meanwhile, or rows.
+    """
+    schema = writer.manifest.schema
+    # Null may stand for no label or item, and replace no value.
+    required = {facts.label_column, facts.item_column}
+    if how == "upsert":
+        required |= {*schema.names}.difference(RESERVED)
+    schema, table = aligned(table, schema, id_name=id_name, required=required)
+    writer.retype(schema)  # a column of nulls may have values now
+    if how == "add_missing" and ID in table.column_names:
+        table = filtered(table, ~writer.holds(one_chunk(table[ID])))
+    (writer.upsert if how == "upsert" else writer.append)(table)
+    return int(table.num_rows)
 
 
 def _encoded(

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -466,6 +467,31 @@ class Rows:
     def bytes_per_item(self) -> int:
         """Bytes of the code, the correction and the vector of an item."""
         return sum(map(self.bytes_of, (CODE, CORRECTION, VECTOR, BLOCKS)))
+
+    def usage(self, folder: Path | None) -> dict[str, Any]:
+        """Return what `Collection.usage` does; `folder` is that of the collection."""
+        n_items, n_rows = len(self), sum(segment.n_rows for segment in self.segments)
+        sizes = {"codes": self.code_bytes, "corrections": self.bytes_of(CORRECTION)}
+        facts = {"n_dead_rows": n_rows - n_items, "n_segments": 0, "n_files": 0}
+        if folder is None:
+            sizes["vectors"] = self.bytes_per_item - sum(sizes.values())
+            return {**facts, "bytes": {k: v * n_items for k, v in sizes.items()}}
+        facts |= {"n_segments": len(self.segments), "n_files": self.store.n_files()}
+        used = self.store.bytes_by_kind()
+        rest_of_rows = used["rows"]
+        for name, size in sizes.items():
+            sizes[name] = min(size * n_rows, rest_of_rows)
+            rest_of_rows -= sizes[name]
+        files = [path for path in folder.iterdir() if path.is_file()]
+        sizes |= {
+            "vectors": used["vectors"],
+            "ids and columns": rest_of_rows,
+            "checksums": used["checksums"],
+            "derived": used["derived"] + used["tables"],
+            "manifests": used["manifests"] + used["deleted"],
+            "encoder and classes": sum(path.stat().st_size for path in files),
+        }
+        return {**facts, "bytes": sizes}
 
 
 def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:

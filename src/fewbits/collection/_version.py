@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import IdArray
+from fewbits.collection._folder import encoder_facts
 from fewbits.collection._model import Model
 from fewbits.collection._rows import Mask, Rows
 from fewbits.collection.hits import Hits
@@ -43,6 +44,38 @@ class Version:
         columns = () if self.rows is None else self.rows.columns
         names = (self.model.facts.id_column, "id", ID)  # texts may be their own ids
         return next(x for x in names if x is not None and x not in columns)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what `Collection.summary` does."""
+        model, rows = self.model, self.rows
+        values = model.facts.to_dict()
+        for name in ("feature_names", "item_column", "label_column", "id_column"):
+            values.pop(name, None)
+        values |= values.pop("extra", {})
+        values |= encoder_facts(model.encoder, "encoder")
+        values |= {"backbone": model.backbone, "kind": model.kind}
+        values["n_items"] = 0 if rows is None else len(rows)
+        if model.codebook is not None:
+            values["n_classes"] = len(model.codebook)
+            values["calibrated"] = model.calibration is not None
+            values["rejects"] = model.rejection is not None
+        if rows is not None:
+            values["bytes_per_code"] = rows.code_bytes
+            values["bytes_per_item"] = rows.bytes_per_item
+            values["columns"] = rows.columns
+            values["vectors"] = rows.vector_dtype
+        return values
+
+    def __str__(self) -> str:
+        parts = [repr(self.model.encoder)]
+        if self.model.backbone is not None:
+            parts.append(self.model.backbone)
+        if self.model.codebook is not None:
+            parts.append(f"{len(self.model.codebook):,} classes")
+        form = None if self.rows is None else self.rows.vector_dtype
+        vectors = "" if form is None else f" with {form} vectors"
+        n_items = 0 if self.rows is None else len(self.rows)
+        return ", ".join([*parts, f"{n_items:,} items{vectors}"])
 
     def mask(self, filter: Any, allowed: Any = None) -> Mask | None:
         """Return which positions meet a filter and are allowed; None for all."""

@@ -29,7 +29,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import known_names, one_chunk, python_values
+from fewbits._arrow import known_names, python_values
 from fewbits._checks import (
     check_choice,
     check_count,
@@ -47,7 +47,7 @@ from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
-from fewbits.collection._table import FORMS, aligned, filtered
+from fewbits.collection._table import FORMS, filtered
 from fewbits.collection._version import Version
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits, as_pandas
@@ -55,7 +55,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store
+from fewbits.store import ID, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -1462,29 +1462,7 @@ skip_unreadable, progress
         ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
         for, which on the disk sum up to all of them.
         """
-        rows, n_items = self._version.required_rows, len(self)
-        sizes = {"codes": rows.code_bytes, "corrections": rows.bytes_of(CORRECTION)}
-        n_rows = sum(segment.n_rows for segment in rows.segments)
-        facts = {"n_dead_rows": n_rows - n_items, "n_segments": 0, "n_files": 0}
-        if self._folder is None:
-            sizes["vectors"] = rows.bytes_per_item - sum(sizes.values())
-            return {**facts, "bytes": {k: v * n_items for k, v in sizes.items()}}
-        facts |= {"n_segments": len(rows.segments), "n_files": rows.store.n_files()}
-        used = rows.store.bytes_by_kind()
-        rest_of_rows = used["rows"]
-        for name, size in sizes.items():
-            sizes[name] = min(size * n_rows, rest_of_rows)
-            rest_of_rows -= sizes[name]
-        files = [path for path in self._folder.iterdir() if path.is_file()]
-        sizes |= {
-            "vectors": used["vectors"],
-            "ids and columns": rest_of_rows,
-            "checksums": used["checksums"],
-            "derived": used["derived"] + used["tables"],
-            "manifests": used["manifests"] + used["deleted"],
-            "encoder and classes": sum(path.stat().st_size for path in files),
-        }
-        return {**facts, "bytes": sizes}
+        return self._version.required_rows.usage(self._folder)
 
     # What it is made of.
 
@@ -1551,39 +1529,11 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        model, rows = self._version.model, self._version.rows
-        values = model.facts.to_dict()
-        for name in ("feature_names", "item_column", "label_column", "id_column"):
-            values.pop(name, None)
-        values |= values.pop("extra", {})
-        values |= _folder.encoder_facts(model.encoder, "encoder")
-        values |= {"backbone": model.backbone, "kind": model.kind}
-        values["n_items"] = len(self)
-        if model.codebook is not None:
-            values["n_classes"] = len(model.codebook)
-            values["calibrated"] = model.calibration is not None
-            values["rejects"] = model.rejection is not None
-        if rows is not None:
-            values["bytes_per_code"] = rows.code_bytes
-            values["bytes_per_item"] = rows.bytes_per_item
-            values["columns"] = rows.columns
-            values["vectors"] = rows.vector_dtype
-        return values
+        return self._version.summary()
 
     def __repr__(self) -> str:
-        version = self._version
-        model, rows = version.model, version.rows
-        parts = [repr(model.encoder)]
-        if model.backbone is not None:
-            parts.append(model.backbone)
-        if model.codebook is not None:
-            parts.append(f"{len(model.codebook):,} classes")
-        form = None if rows is None else rows.vector_dtype
-        vectors = "" if form is None else f" with {form} vectors"
-        n_items = 0 if rows is None else len(rows)
-        parts.append(f"{n_items:,} items{vectors}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
-        return f"Collection({where}{', '.join(parts)})"
+        return f"Collection({where}{self._version})"
 
     def __copy__(self) -> Collection:
         """Return an independent one in memory, or the same folder once more."""
@@ -1663,21 +1613,7 @@ skip_unreadable, progress
             table = _making.more_rows(model, rows, source, progress)
             del rows  # so that files of this version go when `_writing` leaves it
             with self._writing(timeout) as writer:
-                # Others may have given it a column meanwhile, or rows.
-                schema = writer.manifest.schema
-                # Null may stand for no label or item, and replace no value.
-                required = {model.facts.label_column, model.facts.item_column}
-                if how == "upsert":
-                    required |= {*schema.names}.difference(RESERVED)
-                schema, table = aligned(
-                    table, schema, id_name=source.id, required=required
-                )
-                writer.retype(schema)  # a column of nulls may have values now
-                # Again, as others may have added some.
-                if how == "add_missing" and ID in table.column_names:
-                    table = filtered(table, ~writer.holds(one_chunk(table[ID])))
-                (writer.upsert if how == "upsert" else writer.append)(table)
-        return int(table.num_rows)
+                return _making.append_rows(writer, table, model.facts, source.id, how)
 
     def _replace(
         self,
