@@ -33,7 +33,7 @@ LEARNERS = [
     CBE(n_bits=12, n_iter=3, random_state=0),
     BilinearProjections(n_bits=12, n_iter=3, random_state=0),
     PCAH(),
-    Thresholding(),
+    Thresholding("median"),
     ITQ(n_bits=12, n_iter=3, random_state=0),
     BlockITQ(n_bits=12, n_blocks=3, n_iter=3, random_state=0),
     CCAITQ(n_bits=12, n_iter=3, random_state=0),

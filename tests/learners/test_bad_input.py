@@ -151,7 +151,7 @@ class TestFeatures:
     "learner",
     [
         *(PCAH(), ITQ(), CCAITQ(), SparseProjections(), LSH(), Hadamard(), CBE()),
-        *(BilinearProjections(), Thresholding()),
+        *(BilinearProjections(), Thresholding("mean")),
     ],
 )
 def test_all_rows_the_same(learner):
@@ -300,6 +300,7 @@ def test_rows_times_bits_do_not_overflow():
         (ITQ(tol=np.nan), "tol must be"),
         (CCAITQ(reg=-1), "reg must be"),
         (CCAITQ(reg=np.nan), "reg must be"),
+        (Thresholding("max"), "threshold must be"),
         (PCAH(7), r"n_bits=7, but X \(n_samples=20, n_features=6\) has only 6"),
     ],
 )

@@ -16,8 +16,8 @@ from fewbits.learners import (
     Classemes,
     KernelMapped,
     PiCoDes,
-    SparseProjections,
     SpectralHashing,
+    Thresholding,
 )
 from fewbits.learners.fitting import on_progress
 
@@ -45,10 +45,10 @@ class TestLearner:
                 ),
                 LinearEncoder,
             ),
-            (SparseProjections(10, n_iter=3, random_state=0), SparseEncoder),
+            (Thresholding("median"), SparseEncoder),
             (SpectralHashing(10), EigenfunctionEncoder),
         ],
-        ids=["picodes", "sparse", "sh"],
+        ids=["picodes", "threshold", "sh"],
     )
     def test_is_the_learner_on_mapped_features(self, inner, kind, tmp_path):
         fitted = KernelMapped(inner, kernel="js", order=2).fit(X, Y)

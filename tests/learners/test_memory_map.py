@@ -32,7 +32,7 @@ limit = used() + int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 for learner in [
     LSH(16),
-    Thresholding(),
+    Thresholding("median"),
     ITQ(16, n_iter=1),
     ITQ(99, n_iter=1),
     CCAITQ(16, n_iter=1),

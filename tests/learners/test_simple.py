@@ -37,9 +37,29 @@ def test_pcah_is_the_sign_of_principal_components(X):
 
 
 @pytest.mark.filterwarnings("ignore:1 of 10 bits is constant")
-def test_thresholding(X):
+@pytest.mark.parametrize(
+    ("threshold", "level"),
+    [
+        ("zero", lambda X: 0),
+        ("mean", lambda X: X.mean(axis=0)),
+        ("median", lambda X: np.median(X, axis=0)),
+    ],
+)
+def test_thresholding(X, threshold, level):
     X = X.round(1).astype(np.float32)
-    np.testing.assert_array_equal(Thresholding().fit(X).transform(X), X > 0)
+    bits = Thresholding(threshold).fit(X).transform(X)
+    above = np.greater(X, level(X))
+    np.testing.assert_array_equal(bits, above)
+
+
+@pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
+@pytest.mark.parametrize("n", [2, 3, 1000, 1001])
+def test_medians_of_numbers_of_all_sizes(n):
+    rng = np.random.default_rng(n)
+    X = (rng.normal(size=(n, 40)) * np.geomspace(1e-40, 1e30, 40)).astype(np.float32)
+    X[rng.random(X.shape) < 0.4] = -0.0
+    found = Thresholding("median").fit(X).thresholds_
+    np.testing.assert_array_equal(found, np.median(X, axis=0))
 
 
 def test_bits_that_never_change_are_told():
@@ -47,7 +67,7 @@ def test_bits_that_never_change_are_told():
     X = rng.normal(size=(5000, 4))
     X[:, 1], X[:, 3] = 2.0, 3.0
     with pytest.warns(UserWarning, match="2 of 4 bits are constant on the training"):
-        assert Thresholding().fit(X).n_dead_bits_ == 2
+        assert Thresholding("median").fit(X).n_dead_bits_ == 2
     two_values = rng.integers(0, 2, (5000, 1)).astype(float)
     with pytest.warns(UserWarning, match="bits are constant"):
         codes = SpectralHashing(6).fit(two_values)
@@ -58,10 +78,11 @@ def test_bits_that_never_change_are_told():
 def test_rare_bits_are_not_dead():
     X = np.zeros((5000, 2))
     X[:2500, 0], X[1, 1] = 1.0, 1.0
-    assert Thresholding().fit(X).n_dead_bits_ == 0
+    assert Thresholding("mean").fit(X).n_dead_bits_ == 0
 
 
-def test_thresholding_gives_zero_at_zero():
+def test_thresholding_gives_zero_at_the_threshold():
+    X = np.array([[0.1, -1.0], [0.1, 3.0]])
     with pytest.warns(UserWarning, match="1 of 2 bits is constant"):
-        codes = Thresholding().fit([[0.0, -1.0], [-0.0, 3.0]])
-    assert not codes.transform([[0.0, -0.5]]).any()
+        codes = Thresholding("mean").fit(X)
+    assert not codes.transform([[0.1, 1.0]]).any()

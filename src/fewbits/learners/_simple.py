@@ -12,10 +12,12 @@ from fewbits.codes import MAX_BITS
 from fewbits.encoders import EigenfunctionEncoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._core._base import Learner
-from fewbits.learners._core._parameters import N_BITS, USUAL
+from fewbits.learners._core._parameters import N_BITS, USUAL, words
 from fewbits.learners._core._rows import (
     Rows,
+    as_float32,
     column_means,
+    line_spans,
     working_dtype,
 )
 from fewbits.learners._linalg._orthogonal import principal_axes
@@ -127,17 +129,25 @@ class PCAH(Learner):
 
 @dataclass(eq=False, repr=False)
 class Thresholding(Learner):
-    """Give each feature one bit: whether it is above 0, as for ones that leave a ReLU.
+    """Give each feature one bit: whether it lies above a threshold.
 
-    The code has as many bits as there are features, 65,536 at most.
+    The code has as many bits as there are features.
+
+    Parameters
+    ----------
+    threshold : {'zero', 'mean', 'median'}, default='zero'
+        What a feature is compared with: zero, as for features that leave a ReLU, or its
+        own mean or median over the training rows.
 
     Attributes
     ----------
     encoder_ : SparseEncoder
+    thresholds_ : ndarray of shape (n_features,)
+        In float32.
 
     Notes
     -----
-    A feature that is exactly 0 gives a 0.
+    A feature that equals its threshold gives a 0. At most 65,536 features.
 
     References
     ----------
@@ -153,14 +163,33 @@ class Thresholding(Learner):
            [0, 0]], dtype=uint8)
     """
 
+    threshold: str = "zero"
+
+    constraints: ClassVar = {"threshold": [words("zero", "mean", "median")]}
     takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> SparseEncoder:
         n = X.shape[1]
         if n > MAX_BITS:
             raise FeatureError(f"a code has at most {MAX_BITS} bits, got {n} features")
+        if self.threshold == "zero":
+            thresholds = np.zeros(n)
+        elif self.threshold == "mean":
+            thresholds = column_means(X)
+        else:
+            matrix = getattr(X, "matrix", X)  # of a sparse one, sparse
+            thresholds = np.empty(n)
+            for span in line_spans(n, len(X), least=8):
+                columns = matrix[:, span]
+                if hasattr(columns, "toarray"):
+                    columns = columns.toarray()
+                thresholds[span] = np.median(as_float32(columns).astype(float), axis=0)
+        self.thresholds_ = as_float32(thresholds)
         rows = np.arange(n + 1)
-        return SparseEncoder(rows, rows[:n], np.ones(n), np.zeros(n), n)
+        return SparseEncoder(rows, rows[:n], np.ones(n), -self.thresholds_, n)
+
+
+Float64Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -231,7 +260,7 @@ class SpectralHashing(Learner):
 
 
 def smoothest_modes(
-    lengths: NDArray[np.float64], n_bits: int
+    lengths: Float64Array, n_bits: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the axis and the mode of the `n_bits` smallest eigenvalues, rising."""
     # Mode ``m >= 1`` of an axis of length ``R`` has the eigenvalue ``(pi m / R)^2``.
