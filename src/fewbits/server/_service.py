@@ -27,7 +27,7 @@ from fewbits.server._telemetry import Metrics, log
 from fewbits.server._work import Batcher, Work, too_slow
 
 if TYPE_CHECKING:
-    from fewbits.server._maps import MapUpdates
+    from fewbits.server._maps import Maps
 
 T = TypeVar("T")
 Lane = Literal["short", "bulk", "changes", "heavy"]
@@ -176,11 +176,11 @@ class Service:
         )
 
     @cached_property
-    def maps(self) -> "MapUpdates":
+    def maps(self) -> "Maps":
         """Maps that are drawn, imported when one is asked for."""
-        from fewbits.server._maps import MapUpdates
+        from fewbits.server._maps import Maps
 
-        return MapUpdates()
+        return Maps()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

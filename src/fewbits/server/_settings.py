@@ -46,6 +46,8 @@ class Settings(BaseModel):
         Hits of one request, queries times `k`.
     max_pixels : int, default=50_000_000
         Of an image that is sent.
+    max_points : int, default=1_000_000
+        Items on the map, drawn from a larger collection.
     max_waiting : int, default=128
         Requests that wait for a thread; more are refused with 429.
     max_batch : int, default=64
@@ -86,6 +88,7 @@ class Settings(BaseModel):
     max_k: PositiveInt = 10_000
     max_hits: PositiveInt = 1_000_000
     max_pixels: PositiveInt = 50_000_000
+    max_points: PositiveInt = 1_000_000
     max_waiting: PositiveInt = 128
     max_batch: PositiveInt = 64
     max_connections: PositiveInt = 1000

@@ -47,7 +47,7 @@ async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
         return pairs.groups(max_pairs=min(body.max_pairs or most, most))
 
     def largest() -> dict[str, Any]:
-        return largest_groups(collection, groups(), body.max_groups)
+        return _largest(collection, groups(), body.max_groups)
 
     def listed() -> Iterator[bytes]:
         return _lines(collection, groups(), body.keep)
@@ -84,13 +84,10 @@ def _table(view: View, groups: DuplicateGroups) -> Response:
     return arrow_reply(pa.table(table), n_groups=len(groups), n_pairs=groups.n_pairs)
 
 
-def largest_groups(
+def _largest(
     collection: Collection, groups: DuplicateGroups, max_groups: int
 ) -> dict[str, Any]:
-    """Count all groups, and show the first items of the largest.
-
-    The ``distance`` of an item is from the first of its group.
-    """
+    """Count all groups, and show the first items of the largest with the distances."""
     largest = _largest_first(groups)[:max_groups]
     answers = []
     for members in largest:

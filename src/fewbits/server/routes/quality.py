@@ -32,7 +32,7 @@ _OF_CODES = "n_dead_bits", "effective_bits", "n_distinct", "n_shared", "largest_
 @router.get("/v1/quality")
 async def quality(view: Current) -> Json:
     """Return the use of bits, bytes and files, and the last verification."""
-    answer = await view.cached("quality", partial(quality_of, view.collection))
+    answer = await view.cached("quality", partial(_quality, view.collection))
     service, warnings = view.service, answer["warnings"]
     if answer["n_dead_bits"] is None:  # damaged codes may be repaired meanwhile
         view.results.pop("quality", None)
@@ -45,13 +45,10 @@ async def quality(view: Current) -> Json:
     return Json({**answer, "warnings": public, "last_verify": verify})
 
 
-def quality_of(collection: Collection) -> dict[str, Any]:
-    """Return the use of the bits, rows and bytes of a collection.
+def _quality(collection: Collection) -> dict[str, Any]:
+    """Return `Collection.usage`, and facts about a sample of codes.
 
-    What `Collection.usage` returns, and of a sample of codes how many independent bits
-    would spread as much (``effective_bits``), how many are different, how many items
-    share their code with another (``n_shared``) and with the most others. All of these
-    are None where damage keeps the codes from being read.
+    These are None where damage keeps the codes from being read.
     """
     from fewbits.analysis.bits import bit_report, count_ones
 
@@ -98,7 +95,7 @@ _NO_VECTORS = (
 @router.get("/v1/quality/recall")
 async def recall(view: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> Json:
     """Estimate the recall of each way to search; takes seconds when first asked."""
-    work = partial(recall_of, view.collection, k)
+    work = partial(_recall, view.collection, k)
     answer = await view.cached(("recall", k), work, lane="heavy")
     service, reason = view.service, answer["reason"]
     if reason is not None and service.names_file(reason):
@@ -108,12 +105,11 @@ async def recall(view: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> 
     return Json(answer)
 
 
-def recall_of(collection: Collection, k: int = 10) -> dict[str, Any]:
-    """Estimate the recall of a collection with bounded work, as well as it can be told.
+def _recall(collection: Collection, k: int) -> dict[str, Any]:
+    """Estimate the recall with bounded work: the more items, the fewer queries.
 
-    The larger the collection, the fewer queries. ``truth`` is what the exact neighbours
-    were found with: ``"vectors"`` that are kept, or ``"texts"`` that are embedded
-    again; ``reason`` why there are no estimates. One of the two is None.
+    ``truth`` is what the exact neighbours were found with: ``"vectors"`` that are kept,
+    or ``"texts"`` that are embedded again; ``reason`` why there are no estimates.
     """
     check_filled(collection)
     truth, vectors, reason = "vectors", None, _NO_VECTORS
@@ -136,6 +132,7 @@ def recall_of(collection: Collection, k: int = 10) -> dict[str, Any]:
 
 # Novelty.
 
+_TRIED = 500  # items that are left out
 _ACCEPTED = 0.95  # of known items, by the threshold that is proposed
 _NEIGHBOURS = 200_000
 _DISTANCES = 1 << 22  # held at once
@@ -145,26 +142,23 @@ _FEWEST_CLASSES, _LEVEL = 5, 0.95  # of an interval over classes
 @router.get("/v1/novelty")
 async def novelty(view: Current, label: str | None = None) -> Json:
     """Return the shares of known and unknown items that each threshold accepts."""
-    work = partial(novelty_of, view.collection, label)
+    work = partial(_novelty, view.collection, label)
     return Json(await view.cached(("novelty", label), work, lane="heavy"))
 
 
-def novelty_of(
-    collection: Collection, label: str | None = None, *, n_samples: int = 500
-) -> dict[str, Any]:
+def _novelty(collection: Collection, label: str | None) -> dict[str, Any]:
     """Return the share of known and of unknown items that each threshold accepts.
 
-    ``known`` are the shares of `n_samples` items of the collection, each left out
-    itself, that have a neighbour within 0, 1, ..., n_bits bits; ``unknown`` those of
-    items whose whole class, of the column `label`, is left out, with 95 % confidence
-    intervals over classes that may come, None for fewer than five. ``threshold`` is the
+    ``known`` are the shares of items, each left out itself, that have a neighbour
+    within 0, 1, ..., n_bits bits; ``unknown`` those of items whose whole class is left
+    out, with 95 % confidence intervals over classes that may come. ``threshold`` is the
     smallest that accepts 95 % of new items of known classes, in expectation.
     """
     check_filled(collection)
     if len(collection) < 2:
         raise ArgumentError("need at least 2 items, the collection has 1")
     others = sampled(len(collection), _NEIGHBOURS)
-    tried = sampled(len(others), n_samples)  # places among the others
+    tried = sampled(len(others), _TRIED)  # places among the others
     classes = None
     if label is not None:
         classes = tools.value_numbers(collection, label, others)
