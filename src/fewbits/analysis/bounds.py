@@ -178,8 +178,8 @@ def code_bound(codes: CodeArray, n_bits: int, labels: ArrayLike) -> CodeBound:
     return CodeBound(
         classes=members.classes,
         centres=centres,
-        inter=DistanceHistogram(counts, int(counts.sum()), exact=True),
-        intra=DistanceHistogram(within, len(distances), exact=True),
+        inter=DistanceHistogram(counts),
+        intra=DistanceHistogram(within),
         low_inter=n_bits - _reached(counts[::-1]),
         high_intra=_reached(within),
         nearest=nearest,

@@ -16,21 +16,9 @@ _PAIRS = 1 << 14  # compared at once
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DistanceHistogram:
-    """Counts of the Hamming distances between pairs of items.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (n_bits + 1,), dtype int64
-        Pairs at distance 0, 1, ..., n_bits, of those that were counted.
-    n_pairs : int
-        Pairs that there are; of a sample of items with several labels an estimate.
-    exact : bool
-        Whether all of them were counted; otherwise a sample, drawn with replacement.
-    """
+    """Counts of pairs of items at the Hamming distances 0, 1, ..., n_bits."""
 
     counts: IdArray = field(repr=False)
-    n_pairs: int
-    exact: bool
 
     __repr__ = one_line
 
@@ -52,7 +40,7 @@ def all_distances(
     """Histogram of the distances of every item to every other."""
     rows = np.arange(len(codes), dtype=np.int64)
     return _histogram(
-        codes, n_bits, _Pairs(rows + 1, len(codes) - rows - 1, limit, rng)
+        codes, n_bits, _pairs(rows + 1, len(codes) - rows - 1, limit, rng)
     )
 
 
@@ -67,8 +55,8 @@ def class_distances(
     codes, numbers = codes[members.rows], members.numbers
     ends = np.cumsum(np.bincount(numbers))[numbers]
     rows = np.arange(len(codes), dtype=np.int64)
-    within = _Pairs(rows + 1, ends - rows - 1, limit, rng)
-    between = _Pairs(ends, len(codes) - ends, limit, rng)
+    within = _pairs(rows + 1, ends - rows - 1, limit, rng)
+    between = _pairs(ends, len(codes) - ends, limit, rng)
     return _histogram(codes, n_bits, within), _histogram(codes, n_bits, between)
 
 
@@ -82,22 +70,13 @@ def label_distances(
     """Histograms of the distances of items that share a label, and of all others."""
     packed = np.packbits(np.asarray(labels) > 0, axis=1)
     rows = np.arange(len(codes), dtype=np.int64)
-    pairs = _Pairs(rows + 1, len(codes) - rows - 1, limit, rng)
-    counts = np.zeros((2, n_bits + 1), np.int64)
-    for row, partner in pairs:
+    within, between = np.zeros((2, n_bits + 1), np.int64)
+    for row, partner in _pairs(rows + 1, len(codes) - rows - 1, limit, rng):
         distances = _distances(codes, row, partner)
         shared = (packed[row] & packed[partner]).any(axis=1)
-        for side, chosen in zip(counts, (shared, ~shared), strict=True):
-            side += np.bincount(distances[chosen], minlength=n_bits + 1)
-    # As many of all pairs as of those that were drawn.
-    sampled = max(len(pairs.numbers), 1)
-    within, between = (
-        DistanceHistogram(
-            side, round(pairs.total * int(side.sum()) / sampled), pairs.exact
-        )
-        for side in counts
-    )
-    return within, between
+        within += np.bincount(distances[shared], minlength=n_bits + 1)
+        between += np.bincount(distances[~shared], minlength=n_bits + 1)
+    return DistanceHistogram(within), DistanceHistogram(between)
 
 
 def separation(within: DistanceHistogram, between: DistanceHistogram) -> float:
@@ -106,36 +85,30 @@ def separation(within: DistanceHistogram, between: DistanceHistogram) -> float:
     return float(within.shares @ (farther + between.shares / 2))
 
 
-class _Pairs:
-    """Pairs of each row with the `n_partners` rows from row `first` on, by blocks."""
+def _pairs(
+    first: IdArray, n_partners: IdArray, limit: int, rng: np.random.Generator
+) -> Iterator[tuple[IdArray, IdArray]]:
+    """Yield pairs of each row with `n_partners` rows from row `first` on, in blocks.
 
-    def __init__(
-        self,
-        first: IdArray,
-        n_partners: IdArray,
-        limit: int,
-        rng: np.random.Generator,
-    ) -> None:
-        self._first, self._n_partners = first, n_partners
-        self._ends = np.cumsum(n_partners)
-        self.total = total = int(self._ends[-1])
-        self.exact = total <= limit
-        numbers = np.arange(total) if self.exact else rng.integers(total, size=limit)
-        self.numbers = np.sort(numbers)
-
-    def __iter__(self) -> Iterator[tuple[IdArray, IdArray]]:
-        for span in spans(len(self.numbers), _PAIRS):
-            row = np.searchsorted(self._ends, self.numbers[span], side="right")
-            before = self._ends[row] - self._n_partners[row]
-            yield row, self._first[row] + self.numbers[span] - before
+    Where there are more than `limit`, so many are drawn with replacement.
+    """
+    ends = np.cumsum(n_partners)
+    total = int(ends[-1])
+    is_whole = total <= limit
+    drawn = np.arange(total) if is_whole else rng.integers(total, size=limit)
+    numbers = np.sort(drawn)
+    for span in spans(len(numbers), _PAIRS):
+        row = np.searchsorted(ends, numbers[span], side="right")
+        yield row, first[row] + numbers[span] - (ends[row] - n_partners[row])
 
 
-def _histogram(codes: CodeArray, n_bits: int, pairs: _Pairs) -> DistanceHistogram:
+def _histogram(
+    codes: CodeArray, n_bits: int, pairs: Iterator[tuple[IdArray, IdArray]]
+) -> DistanceHistogram:
     counts = np.zeros(n_bits + 1, np.int64)
     for row, partner in pairs:
-        distances = _distances(codes, row, partner)
-        counts += np.bincount(distances, minlength=n_bits + 1)
-    return DistanceHistogram(counts, pairs.total, pairs.exact)
+        counts += np.bincount(_distances(codes, row, partner), minlength=n_bits + 1)
+    return DistanceHistogram(counts)
 
 
 def _distances(codes: CodeArray, rows: IdArray, partners: IdArray) -> IdArray:

@@ -23,8 +23,6 @@ FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 #: The points of the landmarks keep so far from the border, for what lies beyond them.
 _BORDER, _SIDE = 0.02, 65_535
-#: Landmarks of a map; twice as many take about twice the time.
-N_LANDMARKS = 20_000
 #: Landmarks that an item is drawn to, and how many of them count in effect.
 _NEAREST, _PERPLEXITY = 10, 5.0
 _STEPS, _RATE = 20, 0.5
@@ -43,11 +41,6 @@ class MapLayout(Immutable):
     def __init__(self, codes: CodeArray, points: FloatArray) -> None:
         self.codes = frozen_array(as_codes(codes))
         self.points = frozen_array(np.asarray(points, np.float64))
-        if self.points.shape != (2, len(self.codes)) or not len(self.codes):
-            raise ArgumentError(
-                f"{len(self.codes)} landmarks need points of shape "
-                f"(2, {len(self.codes)}), got {self.points.shape}"
-            )
         # The landmarks stay: their repulsion is a field that is computed once.
         self._field = RepulsionField(*self.points)
         low, high = self.points.min(axis=1), self.points.max(axis=1)
@@ -118,8 +111,7 @@ def fit_layout(
     codes: CodeArray,
     *,
     classes: ArrayLike | None = None,
-    n_landmarks: int = N_LANDMARKS,
-    random_state: int | None = 0,
+    n_landmarks: int = 20_000,
     progress: Progress | None = None,
 ) -> MapLayout:
     """Lay out a map: t-SNE of a sample of the codes, by which all others are placed.
@@ -136,7 +128,7 @@ def fit_layout(
     groups = np.zeros(len(codes), np.int64)
     if classes is not None:
         groups = as_classes(classes, len(codes), "classes")[1]
-    order = generator(random_state).permutation(len(codes))
+    order = generator(0).permutation(len(codes))
     # One of each different code; of two that collide, one.
     rows = order[np.sort(np.unique(code_hashes(codes[order]), return_index=True)[1])]
     sizes = np.bincount(groups[rows])
