@@ -35,13 +35,8 @@ _ROUNDING = 1e-12  # sums in another order
 class Taxonomy:
     """A binary tree whose leaves are classes; see `taxonomy`.
 
-    Attributes
-    ----------
-    names : tuple of str
-    linkage : ndarray of shape (n_classes - 1, 4), dtype float64
-        As in `scipy.cluster.hierarchy.linkage`: both children, height, leaves.
-    distances : ndarray of shape (n_classes * (n_classes - 1) / 2,), dtype float64
-        Between the classes themselves, as in `scipy.spatial.distance.pdist`.
+    `linkage` is as in `scipy.cluster.hierarchy`: both children, height, leaves of each
+    merge; `distances` are between the classes themselves, as of `pdist` of SciPy.
     """
 
     names: tuple[str, ...]
@@ -93,10 +88,6 @@ def taxonomy(
         Length of the codes.
     names : sequence of length n_classes, default=None
         None numbers the classes.
-
-    Returns
-    -------
-    Taxonomy
 
     Raises
     ------
@@ -209,16 +200,7 @@ def _class_names(names: Sequence[Any] | None, n: int) -> tuple[str, ...]:
 
 
 class Measured(NamedTuple):
-    """A statistic and its distribution under chance.
-
-    Attributes
-    ----------
-    value : float
-    chance : float
-        Mean over the shuffles.
-    p_value : float
-        Share of the shuffles, the given order included, with at least this value.
-    """
+    """A statistic, its mean over the shuffles, and the share of these that reach it."""
 
     value: float
     chance: float
@@ -230,15 +212,7 @@ class LevelPurity(NamedTuple):
 
     For two classes of a group, the share of that group among the classes of the
     smallest subtree that holds both; the mean over all such pairs. 1 says that every
-    group is a subtree.
-
-    Attributes
-    ----------
-    n_groups : int
-        Groups of the level that have at least two classes.
-    n_classes : int
-        Classes in them.
-    purity : Measured
+    group is a subtree. Only groups that have at least two classes count.
     """
 
     n_groups: int
@@ -249,15 +223,10 @@ class LevelPurity(NamedTuple):
 class TreeAgreement(NamedTuple):
     """Agreement of a taxonomy with a known tree; see `tree_agreement`.
 
-    Attributes
-    ----------
-    cophenetic : Measured
-        Pearson's correlation, over all pairs of classes, of the heights where they meet
-        in the two trees.
-    distances : Measured
-        The same with the distances of the classes, before any clustering.
-    purity : tuple of LevelPurity
-        For each level with a pair, the broadest first.
+    `cophenetic` is Pearson's correlation, over all pairs of classes, of the heights
+    where they meet in the two trees; `distances` the same with the distances of the
+    classes, before any clustering; `purity` is for each level with a pair, the broadest
+    first.
     """
 
     cophenetic: Measured
@@ -284,10 +253,6 @@ def tree_agreement(
         categories of ICD-10. Paths may differ in length.
     n_permutations : int, default=999
         Times that the classes are shuffled over the leaves, for p-values.
-
-    Returns
-    -------
-    TreeAgreement
 
     Raises
     ------
@@ -444,15 +409,7 @@ def _purity(tree: Taxonomy, groups: IdArray) -> _Statistic:
 
 
 class TaxonomyMetrics(NamedTuple):
-    """Measurements of `write_taxonomy_page`.
-
-    Attributes
-    ----------
-    tree : Taxonomy
-        Of the codes.
-    known : TreeAgreement or None
-        With a known tree, where there is one.
-    """
+    """The tree of codes, and its agreement with a known one where there is one."""
 
     tree: Taxonomy
     known: TreeAgreement | None

@@ -53,21 +53,8 @@ def write_taxonomy_page(
 ) -> TaxonomyMetrics:
     """Write an HTML page on class codes and the tree that they form.
 
-    `fewbits.collection.pages.write_taxonomy` calls this.
-
-    Parameters
-    ----------
-    path : str or Path
-    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-    n_bits : int
-    names : sequence of length n_classes
-    paths : sequence of length n_classes of sequences of str, default=None
-        A known tree, see `tree_agreement`. The groups of its first level have colours.
-
-    Returns
-    -------
-    TaxonomyMetrics
-        The tree, and the metrics on the page.
+    `fewbits.collection.pages.write_taxonomy` calls this. `paths` are a known tree, see
+    `tree_agreement`; the groups of its first level have colours.
     """
     tree = taxonomy(codes, n_bits, names)
     agreement, groups, agreements = None, None, Html("")

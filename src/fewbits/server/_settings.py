@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    TypeAdapter,
+    ValidationError,
+)
 
 from fewbits.errors import ArgumentError
 
@@ -14,7 +21,6 @@ PREFIX = "FEWBITS_SERVE_"
 #: Others that were meant to close a service begin so.
 _MISTAKEN = "FEWBITS_TOKEN", "FEWBITS_SERVER"
 Seconds = Annotated[float, Field(gt=0)]
-_FLAGS = {"1": True, "true": True, "0": False, "false": False}
 
 
 class Settings(BaseModel):
@@ -146,17 +152,13 @@ class Settings(BaseModel):
             if variable != f"{PREFIX}{name.upper()}" or name not in cls.model_fields:
                 names = ", ".join(PREFIX + name.upper() for name in cls.model_fields)
                 raise ArgumentError(f"no setting is called {variable}; known: {names}")
+            if name.startswith("allowed_"):
+                values[name] = [x.strip() for x in text.split(",") if x.strip()]
+                continue
+            kind = TypeAdapter[Any](cls.model_fields[name].rebuild_annotation())
             try:
-                if name == "token":
-                    values[name] = text
-                elif name == "writable":
-                    values[name] = _FLAGS[text.lower()]
-                elif name.startswith("allowed_"):
-                    values[name] = [x.strip() for x in text.split(",") if x.strip()]
-                else:
-                    is_seconds = name.endswith(("_limit", "_seconds"))
-                    values[name] = float(text) if is_seconds else int(text)
-            except (KeyError, ValueError):
+                values[name] = kind.validate_strings(text)
+            except ValidationError:
                 raise ArgumentError(f"{variable} cannot be {text!r}") from None
         return cls(**{**values, **options})
 
