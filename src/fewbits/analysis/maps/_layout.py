@@ -9,7 +9,7 @@ from fewbits._checks import check_count, generator
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._labels import as_classes
 from fewbits._spans import spans
-from fewbits._typing import CodeArray, IdArray
+from fewbits._typing import CodeArray
 from fewbits.analysis.maps._tsne import (
     RepulsionField,
     among_neighbours,
@@ -117,9 +117,9 @@ def fit_layout(
     """Lay out a map: t-SNE of a sample of the codes, by which all others are placed.
 
     Of `n_landmarks` different codes, or of all where there are fewer; 20,000 take some
-    ten seconds on one core. Each of `classes` gets a share of the sample in proportion
-    to the power 3/4 of its size, so that small classes are on the map, too. Nothing but
-    the sample is left to chance, and the number of threads makes no difference.
+    ten seconds on one core. They are drawn so that each of `classes` has a share in
+    proportion to the power 3/4 of its size: the small ones count a little more. The
+    draw is always the same, and the number of threads makes no difference.
     """
     codes = as_codes(codes)
     if not len(codes):
@@ -128,38 +128,16 @@ def fit_layout(
     groups = np.zeros(len(codes), np.int64)
     if classes is not None:
         groups = as_classes(classes, len(codes), "classes")[1]
-    order = generator(0).permutation(len(codes))
     # One of each different code; of two that collide, one.
-    rows = order[np.sort(np.unique(code_hashes(codes[order]), return_index=True)[1])]
-    sizes = np.bincount(groups[rows])
-    quotas = _quotas(sizes, n_landmarks) if len(rows) > n_landmarks else sizes
-    by_group = rows[np.argsort(groups[rows], kind="stable")]
-    within = np.arange(len(rows)) - (np.cumsum(sizes) - sizes).repeat(sizes)
-    rows = np.sort(by_group[within < quotas.repeat(sizes)])
+    rows = np.sort(np.unique(code_hashes(codes), return_index=True)[1])
+    if len(rows) > n_landmarks:
+        # Keys whose order is a draw without replacement by weights (Efraimidis and
+        # Spirakis, "Weighted random sampling with a reservoir", IPL 97, 2006).
+        weights = np.bincount(groups[rows])[groups[rows]] ** -0.25
+        keys = generator(0).exponential(size=len(rows)) / weights
+        rows = np.sort(rows[np.argpartition(keys, n_landmarks)[:n_landmarks]])
     landmarks = np.ascontiguousarray(codes[rows])
     return MapLayout(landmarks, tsne(landmarks, progress))
-
-
-def _quotas(sizes: IdArray, total: int) -> IdArray:
-    """Return how many to take of each class, `total` in all, fewer than there are."""
-
-    def of(scale: float) -> IdArray:
-        shares = np.maximum(np.floor(scale * np.sqrt(sizes * np.sqrt(sizes))), 1)
-        return np.minimum(shares, sizes).astype(np.int64)
-
-    low, high = 0.0, float(sizes.max())
-    for _ in range(60):
-        scale = (low + high) / 2
-        low, high = (scale, high) if of(scale).sum() <= total else (low, scale)
-    quotas = of(low)
-    # Classes that round alike leave a rest, and more classes than landmarks an excess.
-    rest = total - int(quotas.sum())
-    order = np.argsort(-sizes, kind="stable")
-    if rest < 0:
-        quotas[order[total:]] = 0
-    else:
-        quotas[order[(quotas < sizes)[order]][:rest]] += 1
-    return quotas
 
 
 def code_hashes(codes: CodeArray) -> NDArray[np.uint64]:

@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -57,7 +56,20 @@ async def bit(
     """Show what one bit means: extreme items of both sides, words, and classes."""
     collection = view.collection
     check_bit(bit, collection.encoder.n_bits)
-    look = partial(_examples, collection)
+
+    def look() -> "tuple[str, int, Extremes | None]":
+        from fewbits.collection.pages import bit_scores
+
+        check_filled(collection)
+        has_vectors = collection.vector_dtype is not None
+        by = "vectors" if has_vectors or collection.kind == "codes" else collection.kind
+        try:
+            scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))
+        except FewbitsError:  # nothing to score, or not with what is installed here
+            return "codes", min(len(collection), _CODES), None
+        return by, len(scores.positions), scores.extremes(_MOST_EXAMPLES)
+
+    # What tells which items show bits best, of how many, and these, of all bits.
     by, n_items, extremes = await view.cached("examples", look, lane="heavy")
     meaning = await view.run(
         _meaning, collection, bit, extremes, k, label, lane="heavy"
@@ -74,9 +86,21 @@ async def name_bit(bit: int, view: Current, request: Request) -> Json:
     view.check_writable()
     if view.folder is None:
         raise ApiError("in_memory", "a collection in memory keeps no names")
-    arguments = view.folder, view.collection, bit, body.zeros, body.ones
-    names = await view.run(_save_names, *arguments, lane="changes")
-    return Json({"bit": bit, "names": list(names)})
+    check_bit(bit, view.collection.encoder.n_bits)
+    path = _path(view.folder, view.collection)
+    sides = _checked(body.zeros, "zeros"), _checked(body.ones, "ones")
+
+    def save() -> None:
+        names = {**_names_in(path, view.collection), bit: sides}
+        if sides == (None, None):
+            del names[bit]
+        content = {str(bit): names[bit] for bit in sorted(names)}
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        with atomic_write(path) as file:
+            file.write(text.encode())
+
+    await view.run(save, lane="changes")  # one at a time
+    return Json({"bit": bit, "names": list(sides)})
 
 
 async def _use(view: View, proposals: bool) -> dict[str, Any]:
@@ -87,7 +111,8 @@ async def _use(view: View, proposals: bool) -> dict[str, Any]:
 async def _names(view: View) -> dict[int, Sides]:
     if view.folder is None:
         return {}
-    return await view.run(_names_in, view.folder, view.collection)
+    path = _path(view.folder, view.collection)
+    return await view.run(_names_in, path, view.collection)
 
 
 # Use.
@@ -209,24 +234,6 @@ _MOST_EXAMPLES = 100
 _CLASSES = 8  # at each end
 
 
-def _examples(collection: Collection) -> "tuple[str, int, Extremes | None]":
-    """Return what tells which items show bits best, how many were seen, and these.
-
-    Scores of kept "vectors" tell it, or of "texts" or "images" that are read again; by
-    "codes" alone no item is extreme.
-    """
-    from fewbits.collection.pages import bit_scores
-
-    check_filled(collection)
-    has_vectors = collection.vector_dtype is not None
-    by = "vectors" if has_vectors or collection.kind == "codes" else collection.kind
-    try:
-        scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))
-    except FewbitsError:  # nothing to score, or not with what is installed here
-        return "codes", min(len(collection), _CODES), None
-    return by, len(scores.positions), scores.extremes(_MOST_EXAMPLES)
-
-
 def _meaning(
     collection: Collection,
     bit: int,
@@ -310,7 +317,6 @@ def _classes(collection: Collection, bit: int, label: str) -> list[dict[str, Any
 # Names, in a file in the folder of the collection.
 
 _LONGEST_NAME = 200
-_NAMING = Lock()
 
 
 def _path(folder: Path, collection: Collection) -> Path:
@@ -318,27 +324,10 @@ def _path(folder: Path, collection: Collection) -> Path:
     return folder / f"bit-names-{collection.encoder.fingerprint[:12]}.json"
 
 
-def _names_in(folder: Path, collection: Collection) -> dict[int, Sides]:
-    path, n_bits = _path(folder, collection), collection.encoder.n_bits
+def _names_in(path: Path, collection: Collection) -> dict[int, Sides]:
     named = read_names(path) if path.is_file() else {}
+    n_bits = collection.encoder.n_bits
     return {bit: sides for bit, sides in named.items() if bit < n_bits}
-
-
-def _save_names(
-    folder: Path, collection: Collection, bit: int, zeros: str | None, ones: str | None
-) -> Sides:
-    """Save the names of a bit, and return them; None, or a blank, takes one away."""
-    check_bit(bit, collection.encoder.n_bits)
-    sides = _checked(zeros, "zeros"), _checked(ones, "ones")
-    with _NAMING:
-        names = {**_names_in(folder, collection), bit: sides}
-        if sides == (None, None):
-            del names[bit]
-        content = {str(bit): names[bit] for bit in sorted(names)}
-        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-        with atomic_write(_path(folder, collection)) as file:
-            file.write(text.encode())
-    return sides
 
 
 def _checked(name: str | None, side: str) -> str | None:
