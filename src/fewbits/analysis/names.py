@@ -136,10 +136,8 @@ def propose_names(
 ) -> Proposals:
     """Propose names for both sides of bits: the words that distinguish them best.
 
-    A word counts once for each item that carries it. Words are runs of letters and
-    digits in lower case, see `tokenize`; nothing is stemmed. A few dozen English ones,
-    such as "of" and "with", are not counted: they may distinguish sides, but name
-    nothing.
+    A word counts once for each item that carries it, see `tokenize`. A few dozen
+    English ones, such as "of" and "with", are not counted: they name nothing.
 
     Parameters
     ----------
@@ -158,8 +156,7 @@ def propose_names(
     significance : float, default=0.01
         Words with a larger corrected p value are not proposed.
     min_share : float, default=0.1
-        Words that a smaller share of the items of a side carry are not proposed for it:
-        they may be significant, but do not say what the side is. 0 proposes them.
+        Words that a smaller share of the items of a side carry are not proposed for it.
     groups : array-like of shape (n,), default=None
         Classes of the items, or whatever else makes some of them alike; at least 3.
         With them a name is to hold for other groups, too, of which these are a sample.
@@ -309,16 +306,11 @@ def propose_names(
 
 
 def tokenize(text: _Text) -> set[str]:
-    """Return the different words of a text.
+    """Return the different words of a text; of None, which has none.
 
     Runs of letters and digits in lower case, joined by hyphens and apostrophes inside.
     No word is stemmed. A list of strings is taken as words already, which serves
     scripts without spaces between words, or with marks between letters.
-
-    Raises
-    ------
-    ArgumentError
-        When it is neither a text, nor a list of such, nor None, which has no words.
 
     Examples
     --------

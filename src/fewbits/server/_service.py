@@ -38,25 +38,15 @@ _EARLIER = 4  # versions that are held, as requests may ask for them again
 class View:
     """One version of a collection, and the means to work with it.
 
-    Routes ask for the newest by ``view: Current``.
-
-    Attributes
-    ----------
-    service : Service
-    collection : Collection
-        To be read only.
-    version : str
-        An opaque text that changes with every view.
-    since : float
-        When it was made, in seconds since 1970.
-    results : dict
-        What is computed once.
+    Routes ask for the newest by ``view: Current``. `version` is an opaque text that
+    changes with every view.
     """
 
     service: "Service"
-    collection: Collection
+    collection: Collection  # to be read only
     version: str
     since: float = field(default_factory=time.time)
+    #: What is computed once.
     results: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property

@@ -10,21 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_count, generator
 from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
-from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._codes import check_codes, entropy, read_members, sampled_rows
+from fewbits._spans import spans
+from fewbits._typing import Array, CodeArray, IdArray
+from fewbits.analysis._codes import (
+    Members,
+    check_codes,
+    entropy,
+    read_members,
+    sampled_rows,
+)
 from fewbits.analysis.bits._alike import (
     Correlation,
     Groups,
     correlate,
     estimate_effective_bits,
     read_columns,
-)
-from fewbits.analysis.bits._distances import (
-    DistanceHistogram,
-    all_distances,
-    class_distances,
-    label_distances,
-    separation,
 )
 from fewbits.codes import unpack
 
@@ -38,6 +38,27 @@ _FEW_BITS = 5  # long codes of few features are good codes, and spread a little 
 _COLLAPSED, _LOST_CLASSES = 0.1, 0.5  # different codes per one that there could be
 _CORRELATED_FROM = 100_000  # codes
 _MANY_BITS = 2048
+_PAIRS = 1 << 14  # compared at once
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DistanceHistogram:
+    """Counts of pairs of items at the Hamming distances 0, 1, ..., n_bits."""
+
+    counts: IdArray = field(repr=False)
+
+    __repr__ = one_line
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of the pairs at each distance; NaN when there is no pair."""
+        total = self.counts.sum()
+        return self.counts / total if total else np.full(len(self.counts), np.nan)
+
+    @property
+    def mean(self) -> float:
+        """Mean distance; NaN when there is no pair."""
+        return float(self.shares @ np.arange(len(self.counts)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -148,12 +169,9 @@ def bit_report(
     Notes
     -----
     Correlations are computed from 100,000 codes, drawn without replacement, or from all
-    if there are fewer. Everything else that is about bits or codes is exact.
-
-    With ``l`` the eigenvalues of the correlation matrix of the ``m`` bits that vary,
-    `effective_bits` is ``(sum l)^2 / sum l^2``, which needs no eigenvalue: it is
-    ``m^2`` over the sum of all squared correlations. It lies between 1 and ``m``, and
-    cannot exceed the number of codes less one, so it is too low where codes are few.
+    if there are fewer. With ``l`` the eigenvalues of the correlation matrix of the bits
+    that vary, `effective_bits` is ``(sum l)^2 / sum l^2``. It cannot exceed the number
+    of codes less one, so it is too low where codes are few.
 
     References
     ----------
@@ -186,15 +204,17 @@ def bit_report(
     sample = codes[sampled_rows(len(codes), _CORRELATED_FROM, rng)]
     correlation = correlate(sample, n_bits)
     groups = _code_groups(codes)
-    distances = all_distances(codes, n_bits, n_pairs, rng)
+    distances = _all_distances(codes, n_bits, n_pairs, rng)
     within = between = separated = None
     if labels is not None and members is not None:
         if labels.ndim == 2:
-            pair = label_distances(codes, n_bits, labels, n_pairs, rng)
+            pair = _label_distances(codes, n_bits, labels, n_pairs, rng)
         else:
-            pair = class_distances(codes, n_bits, members, n_pairs, rng)
+            pair = _class_distances(codes, n_bits, members, n_pairs, rng)
         within, between = pair
-        separated = separation(within, between)
+        # The area under the ROC curve; NaN where a kind is empty.
+        farther = 1 - np.cumsum(between.shares)
+        separated = float(within.shares @ (farther + between.shares / 2))
     balance, n_shared = ones / len(codes), int(groups[groups > 1].sum())
     warnings = ["a single code says nothing about its bits"]
     if len(codes) > 1:
@@ -223,6 +243,83 @@ def bit_report(
         separation=separated,
         warnings=tuple(warnings),
     )
+
+
+def _all_distances(
+    codes: CodeArray, n_bits: int, limit: int, rng: np.random.Generator
+) -> DistanceHistogram:
+    """Histogram of the distances of every item to every other."""
+    rows = np.arange(len(codes), dtype=np.int64)
+    return _histogram(
+        codes, n_bits, _pairs(rows + 1, len(codes) - rows - 1, limit, rng)
+    )
+
+
+def _class_distances(
+    codes: CodeArray,
+    n_bits: int,
+    members: Members,
+    limit: int,
+    rng: np.random.Generator,
+) -> tuple[DistanceHistogram, DistanceHistogram]:
+    """Histograms of the distances within classes and between them; one class each."""
+    codes, numbers = codes[members.rows], members.numbers
+    ends = np.cumsum(np.bincount(numbers))[numbers]
+    rows = np.arange(len(codes), dtype=np.int64)
+    within = _pairs(rows + 1, ends - rows - 1, limit, rng)
+    between = _pairs(ends, len(codes) - ends, limit, rng)
+    return _histogram(codes, n_bits, within), _histogram(codes, n_bits, between)
+
+
+def _label_distances(
+    codes: CodeArray,
+    n_bits: int,
+    labels: Array,
+    limit: int,
+    rng: np.random.Generator,
+) -> tuple[DistanceHistogram, DistanceHistogram]:
+    """Histograms of the distances of items that share a label, and of all others."""
+    packed = np.packbits(np.asarray(labels) > 0, axis=1)
+    rows = np.arange(len(codes), dtype=np.int64)
+    within, between = np.zeros((2, n_bits + 1), np.int64)
+    for row, partner in _pairs(rows + 1, len(codes) - rows - 1, limit, rng):
+        distances = _distances(codes, row, partner)
+        shared = (packed[row] & packed[partner]).any(axis=1)
+        within += np.bincount(distances[shared], minlength=n_bits + 1)
+        between += np.bincount(distances[~shared], minlength=n_bits + 1)
+    return DistanceHistogram(within), DistanceHistogram(between)
+
+
+def _pairs(
+    first: IdArray, n_partners: IdArray, limit: int, rng: np.random.Generator
+) -> Iterator[tuple[IdArray, IdArray]]:
+    """Yield pairs of each row with `n_partners` rows from row `first` on, in blocks.
+
+    Where there are more than `limit`, so many are drawn with replacement.
+    """
+    ends = np.cumsum(n_partners)
+    total = int(ends[-1])
+    is_whole = total <= limit
+    drawn = np.arange(total) if is_whole else rng.integers(total, size=limit)
+    numbers = np.sort(drawn)
+    for span in spans(len(numbers), _PAIRS):
+        row = np.searchsorted(ends, numbers[span], side="right")
+        yield row, first[row] + numbers[span] - (ends[row] - n_partners[row])
+
+
+def _histogram(
+    codes: CodeArray, n_bits: int, pairs: Iterator[tuple[IdArray, IdArray]]
+) -> DistanceHistogram:
+    counts = np.zeros(n_bits + 1, np.int64)
+    for row, partner in pairs:
+        counts += np.bincount(_distances(codes, row, partner), minlength=n_bits + 1)
+    return DistanceHistogram(counts)
+
+
+def _distances(codes: CodeArray, rows: IdArray, partners: IdArray) -> IdArray:
+    differing = np.bitwise_count(codes[rows] ^ codes[partners])
+    distances: IdArray = differing.sum(axis=1, dtype=np.int64)
+    return distances
 
 
 def _code_groups(codes: CodeArray) -> IdArray:

@@ -134,11 +134,20 @@ def _use_of_bits(collection: Collection, proposals: bool) -> dict[str, Any]:
     codes are too long for that, and names proposed from ``n_read`` texts, which takes
     most of the time. ``n_groups`` bits say different things.
     """
-    from fewbits.analysis.bits import count_ones
+    from fewbits.analysis.bits import count_ones, distinct_bits
 
     check_filled(collection)
     codes, n_bits = collection.codes, collection.encoder.n_bits
-    n_compared, alike = _alike(codes, n_bits)
+    n_compared = affordable(_COMPARED, n_bits, _USUAL, 2)
+    alike: dict[int, list[int]] = {}
+    if n_compared < min(_FEWEST, len(codes)) and n_bits > _USUAL:
+        n_compared = 0
+    else:
+        sample = codes[sampled(len(codes), n_compared)]
+        n_compared = len(sample)
+        for bit, others in distinct_bits(sample, n_bits, n_shown=n_bits).items():
+            group = sorted((bit, *others))
+            alike |= {bit: [x for x in group if x != bit] for bit in group}
     n_read, names = 0, {}
     positions = sampled(len(codes), affordable(_READ, n_bits, _USUAL, 1))
     texts = _words(collection, positions) if proposals else None
@@ -174,20 +183,6 @@ def _use_of_bits(collection: Collection, proposals: bool) -> dict[str, Any]:
         "n_groups": len({min((entry["bit"], *entry["same_as"])) for entry in alive}),
         "bits": bits,
     }
-
-
-def _alike(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]:
-    """Return how many codes bits were compared on, and the others alike to each."""
-    from fewbits.analysis.bits import distinct_bits
-
-    n = affordable(_COMPARED, n_bits, _USUAL, 2)
-    if n < min(_FEWEST, len(codes)) and n_bits > _USUAL:
-        return 0, {}
-    sample = codes[sampled(len(codes), n)]
-    groups_by_bit = distinct_bits(sample, n_bits, n_shown=n_bits)
-    groups = [sorted((bit, *others)) for bit, others in groups_by_bit.items()]
-    pairs = ((bit, group) for group in groups for bit in group)
-    return len(sample), {bit: [x for x in group if x != bit] for bit, group in pairs}
 
 
 def _words(
