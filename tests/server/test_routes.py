@@ -189,13 +189,12 @@ def test_an_item_is_asked_for_once(client, kind):
     assert "once" in twice.json()["error"]["message"]
 
 
-def test_bytes_of_items_are_bounded(client_of, monkeypatch):
-    monkeypatch.setattr("fewbits.server._replies._MOST_BYTES", 1_000_000)
+def test_bytes_of_items_are_bounded(client_of):
     long = pa.array(["x" * 10_000] * 200, pa.large_string())
     collection = Collection.create(
         None, vectors(200), encoder=ENCODER, columns={"text": long}
     )
-    client = client_of(collection)
+    client = client_of(collection, max_held_bytes=1_000_000)
     many = post(client, "items", {"Accept": ARROW}, positions=[*range(200)])
     assert many.status_code == 422
     assert "in parts" in many.json()["error"]["message"]

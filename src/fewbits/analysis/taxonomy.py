@@ -122,7 +122,12 @@ def taxonomy(
     array([1. , 1. , 3.5])
     """
     codes = check_codes(codes, n_bits)
-    words = _class_names(names, len(codes))
+    n = len(codes)
+    if not 2 <= n <= _MAX_CLASSES:
+        raise ArgumentError(f"a taxonomy is of 2 to {_MAX_CLASSES} classes, got {n}")
+    if isinstance(names, str) or (names is not None and len(names) != n):
+        raise ArgumentError(f"need a name for each of {n} classes, got {len(names)}")
+    words = tuple(map(str, range(n) if names is None else names))
     from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
@@ -166,14 +171,12 @@ class BitSplit(NamedTuple):
 
 
 def bit_splits(
-    codes: CodeArray, n_bits: int, names: Sequence[Any] | None = None
+    codes: CodeArray, n_bits: int, names: Sequence[str]
 ) -> tuple[BitSplit, ...]:
     """Return the classes that each bit of a codebook has on and off.
 
     Each bit is in one of the splits, which come in the order of their smallest bits.
     """
-    codes = check_codes(codes, n_bits)
-    words = _class_names(names, len(codes))
     bits = unpack(codes, n_bits)
     groups: dict[bytes, tuple[list[int], list[int]]] = {}
     for bit, column in enumerate(bits.T):
@@ -183,20 +186,10 @@ def bit_splits(
     splits = []
     for equal, inverted in groups.values():
         is_on = bits[:, equal[0]] == 1
-        on = tuple(word for word, one in zip(words, is_on, strict=True) if one)
-        off = tuple(word for word, one in zip(words, is_on, strict=True) if not one)
+        on = tuple(name for name, one in zip(names, is_on, strict=True) if one)
+        off = tuple(name for name, one in zip(names, is_on, strict=True) if not one)
         splits.append(BitSplit(tuple(equal), tuple(inverted), on, off))
     return tuple(splits)
-
-
-def _class_names(names: Sequence[Any] | None, n: int) -> tuple[str, ...]:
-    if not 2 <= n <= _MAX_CLASSES:
-        raise ArgumentError(f"a taxonomy is of 2 to {_MAX_CLASSES} classes, got {n}")
-    if names is None:
-        return tuple(map(str, range(n)))
-    if isinstance(names, str) or len(names) != n:
-        raise ArgumentError(f"need a name for each of {n} classes, got {len(names)}")
-    return tuple(map(str, names))
 
 
 class Measured(NamedTuple):

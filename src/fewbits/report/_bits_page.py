@@ -415,7 +415,7 @@ def _map(
     ]
     caption = f"{len(places):,} items by t-SNE: only small distances are meaningful"
     title = element("figcaption", caption, element("span", *keys))
-    return element("figure", title, figure, class_="card")
+    return element("figure", title, figure, class_="card map")
 
 
 def _histogram(

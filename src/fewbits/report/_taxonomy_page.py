@@ -111,7 +111,7 @@ def write_taxonomy_page(
         tree_section,
         element("h2", "All pairs of classes"),
         soft("In the order of the tree; dark means similar."),
-        element("div", _figure(_heat_map(codes, n_bits, tree)), class_="charts maps"),
+        _figure(_heat_map(codes, n_bits, tree)),
         element("h2", "Bit by bit"),
         soft(_BITS),
         table(header, bit_rows, ", ".join(header)),

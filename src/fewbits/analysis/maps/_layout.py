@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count, generator
+from fewbits._checks import generator
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._labels import as_classes
 from fewbits._spans import spans
@@ -17,7 +17,6 @@ from fewbits.analysis.maps._tsne import (
     tsne,
 )
 from fewbits.codes import as_codes, hamming_topk
-from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -48,9 +47,6 @@ class MapLayout(Immutable):
         # The same scale on both axes, the middle in the middle.
         self._scale = _SIDE * (1 - 2 * _BORDER) / (float((high - low).max()) or 1.0)
         self._middle = (low + high) / 2
-
-    def __repr__(self) -> str:
-        return f"MapLayout({len(self.codes):,} landmarks)"
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -121,10 +117,6 @@ def fit_layout(
     proportion to the power 3/4 of its size: the small ones count a little more. The
     draw is always the same, and the number of threads makes no difference.
     """
-    codes = as_codes(codes)
-    if not len(codes):
-        raise ArgumentError("need at least one code, got none")
-    n_landmarks = check_count(n_landmarks, "n_landmarks")
     groups = np.zeros(len(codes), np.int64)
     if classes is not None:
         groups = as_classes(classes, len(codes), "classes")[1]

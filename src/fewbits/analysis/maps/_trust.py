@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count, generator
+from fewbits._checks import generator
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._codes import sampled_rows
-from fewbits.codes import as_codes, hamming_distances, hamming_topk
-from fewbits.errors import ArgumentError
+from fewbits.codes import hamming_distances, hamming_topk
 
 FloatArray = NDArray[np.float64]
 _CLOSED = 1 + 1e-12  # squares are whole numbers below 2**34: a rounding of their roots
@@ -62,14 +61,8 @@ def map_trust(
     is equally near counts equally. `max_items` are compared with all; `places` are as
     those of `MapLayout`.
     """
-    codes, points = as_codes(codes), np.asarray(places, np.float64)
-    if not len(codes) or points.shape != (len(codes), 2):
-        raise ArgumentError(
-            f"need as many places as codes, at least one: got {len(codes)} codes and "
-            f"places of shape {points.shape}"
-        )
-    check_count(max_items, "max_items")
-    n, k = len(codes), min(check_count(k, "k"), len(codes) - 1)
+    points, n = np.asarray(places, np.float64), len(codes)
+    k = min(k, n - 1)
     rows = np.arange(n)[sampled_rows(n, max_items, generator(0))]
     shares = np.ones(len(rows))
     if k:
