@@ -587,7 +587,7 @@ def test_the_explorer_loads(client):
     page = client.get("/")
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
-    for name in ("app.js", "icon.svg", "views.js", "theme.js"):
+    for name in ("app.js", "icon.svg", "views/map.js", "theme.js"):
         assert client.get(f"/{name}").status_code == 200
     paths = create_app(small_collection(20)).openapi()["paths"]
     for path in ("/v1/bits", "/v1/quality", "/v1/map", "/v1/bits/1"):
