@@ -28,7 +28,7 @@ _UNREADABLE = (OSError, ValueError, TypeError, SyntaxError, AttributeError, EOFE
 def open_rgb(item: Any) -> Any:
     """Return an image as a PIL image of mode RGB, turned as its EXIF orientation says.
 
-    Of a path, a PIL image, an array (h, w) or (h, w, 1, 3 or 4), or an `ImageItem`. Of
+    Of a path, a PIL image, an array (h, w) or (h, w, 1, 3 or 4), or what has `open`. Of
     animated images it is the first frame; what is transparent is shown on white. What
     cannot be opened, or has numbers of no certain meaning, is named by a FeatureError.
     """
