@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._lazy import pa
 from fewbits._typing import Array, IdArray
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
@@ -197,12 +198,10 @@ def _array(labels: Any, name: str) -> Array:
     if package == "polars" and hasattr(labels, "to_list"):
         labels = labels.to_list()
     elif package == "pyarrow" and hasattr(labels, "type"):
-        import pyarrow.types as types
-
         kind = labels.type  # whose values Python may not have
-        if types.is_temporal(kind):
+        if pa.types.is_temporal(kind):
             raise _other_type(name, f"{kind}; give them as strings or integers")
-        if types.is_struct(kind) or types.is_map(kind):
+        if pa.types.is_struct(kind) or pa.types.is_map(kind):
             raise _other_type(
                 name, f"{kind}; give one of its fields as a column of its own"
             )

@@ -19,6 +19,7 @@ from fewbits._arrow._tables import (
     is_text,
     known_names,
 )
+from fewbits._lazy import pa, pc
 from fewbits._warnings import warn_user
 from fewbits.errors import FeatureError, a_kind
 
@@ -259,13 +260,10 @@ def list_matrix(chunks: Iterable[Any], n_rows: int, what: str) -> NDArray[Any]:
 
 
 def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
     if chunk.null_count:
         raise FeatureError(missing_message(chunk, what, first_row))
     values = chunk.flatten()  # what the rows of a slice hold, and no more
-    if types.is_fixed_size_list(chunk.type):
+    if pa.types.is_fixed_size_list(chunk.type):
         lengths = np.full(len(chunk), chunk.type.list_size)
     else:
         lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
@@ -289,8 +287,6 @@ def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
 
 def missing_message(column: Any, what: str, first_row: int = 0) -> str:
     """Return the message that a column has gaps."""
-    import pyarrow.compute as pc
-
     n, row = column.null_count, pc.index(column.is_null(), True).as_py()
     more = f", nor in {n - 1} more" * (n > 1)
     return f"{what} has no value in row {first_row + row}{more}"
@@ -298,8 +294,6 @@ def missing_message(column: Any, what: str, first_row: int = 0) -> str:
 
 def repeated(column: Any) -> tuple[Any, int] | None:
     """Return a value that a column holds more than once, and how often."""
-    import pyarrow.compute as pc
-
     if len(column) < 2:
         return None
     counts = pc.value_counts(column)

@@ -17,6 +17,8 @@ from uuid import UUID
 
 import numpy as np
 
+from fewbits._lazy import pa, pc
+
 #: What values are, by their types; the first that fits counts.
 _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("truth values", (bool, np.bool_)),
@@ -52,8 +54,6 @@ def array_of(values: Iterable[Any]) -> Any:
         ...
     TypeError: truth values among numbers
     """
-    import pyarrow as pa
-
     values = [*values]
     kinds = set(map(type, values))
     gaps = {kind for kind in kinds if kind.__name__ in ("NAType", "NaTType")}
@@ -140,15 +140,12 @@ def python_values(column: Any) -> list[Any]:
     if kind.id in _plain_kinds():
         plain: list[Any] = column.to_pylist()
         return plain
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_dictionary(kind) and kind.value_type.id not in _plain_kinds():
+    if pa.types.is_dictionary(kind) and kind.value_type.id not in _plain_kinds():
         column, kind = column.cast(kind.value_type), kind.value_type
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     if any(is_one(kind) for is_one in lists):
         return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
-    if types.is_struct(kind):
+    if pa.types.is_struct(kind):
         names, structs = [field.name for field in kind], []
         for chunk in column.chunks:
             parts = [python_values(pa.chunked_array([x])) for x in chunk.flatten()]
@@ -156,21 +153,19 @@ def python_values(column: Any) -> list[Any]:
                 row = {x: part[i] for x, part in zip(names, parts, strict=True)}
                 structs.append(None if gap else row)
         return structs
-    if types.is_map(kind):
+    if pa.types.is_map(kind):
         pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
         rows = python_values(column.cast(pa.list_(pairs)))
         return [row and [tuple(pair.values()) for pair in row] for row in rows]
-    if types.is_float32(kind) or types.is_float16(kind):
+    if pa.types.is_float32(kind) or pa.types.is_float16(kind):
         dtype, numbers = kind.to_pandas_dtype(), column.to_numpy(zero_copy_only=False)
         gaps = column.is_null().to_pylist()
         return [
             None if gap else float(str(dtype(number)))
             for gap, number in zip(gaps, numbers, strict=True)
         ]
-    if types.is_date(kind) or types.is_timestamp(kind):
-        import pyarrow.compute as pc  # which takes as long as a search
-
-        utc = column if types.is_date(kind) else column.cast(pa.timestamp(kind.unit))
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        utc = column if pa.types.is_date(kind) else column.cast(pa.timestamp(kind.unit))
         years = pc.min_max(pc.year(utc))
         low, high = years["min"].as_py(), years["max"].as_py()
         if low is not None and not 1 <= low <= high <= 9999:
@@ -184,15 +179,11 @@ def python_values(column: Any) -> list[Any]:
 @cache
 def _plain_kinds() -> frozenset[int]:
     """Return the numbers of types whose values Arrow gives as they are wanted."""
-    import pyarrow as pa
-
     kinds = pa.string(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
     return frozenset(kind.id for kind in kinds)
 
 
 def _rows_of_lists(chunk: Any) -> Iterator[Any]:
-    import pyarrow as pa
-
     members = python_values(pa.chunked_array([chunk.flatten()]))
     if hasattr(chunk, "value_lengths"):
         lengths = chunk.value_lengths().to_pylist()
@@ -207,19 +198,15 @@ def _rows_of_lists(chunk: Any) -> Iterator[Any]:
 
 def _of_nanoseconds(column: Any) -> list[Any]:
     """Return times of Python where they are whole microseconds; else texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
     kind = column.type
-    if types.is_timestamp(kind):
+    if pa.types.is_timestamp(kind):
         coarse = pa.timestamp("us", kind.tz)
     else:
-        coarse = pa.time64("us") if types.is_time(kind) else pa.duration("us")
+        coarse = pa.time64("us") if pa.types.is_time(kind) else pa.duration("us")
     whole = column.cast(coarse, safe=False)
     exact = pc.equal(whole.cast(kind), column).to_pylist()
     times = whole.to_pylist()
-    if types.is_duration(kind):
+    if pa.types.is_duration(kind):
         texts: list[str | None] = []
         for count in column.cast(pa.int64()).to_pylist():
             seconds, part = divmod(abs(count or 0), 10**9)
@@ -235,10 +222,7 @@ def _of_nanoseconds(column: Any) -> list[Any]:
 
 def _iso(column: Any) -> list[str | None]:
     """Return times in ISO 8601; in UTC, as Arrow cuts offsets with seconds."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_timestamp(column.type) and column.type.tz is not None:
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
         column = column.cast(pa.timestamp(column.type.unit, "UTC"))
     texts = column.cast(pa.string()).to_pylist()
     return [None if text is None else text.replace(" ", "T", 1) for text in texts]

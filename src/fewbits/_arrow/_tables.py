@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._arrow._python import array_of
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError, a_kind, one_line
 
 _MANY = 30  # names in a message
@@ -21,38 +22,28 @@ _UNREADABLE = (TypeError, ValueError, OverflowError, NotImplementedError)
 
 def is_text(kind: Any) -> bool:
     """Return whether a type holds texts."""
-    import pyarrow.types as types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def is_list(kind: Any) -> bool:
     """Return whether a type holds lists of numbers, which may be vectors."""
-    import pyarrow.types as types
-
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     return any(is_one(kind) for is_one in lists) and is_number(kind.value_type)
 
 
 def is_integer(kind: Any) -> bool:
     """Return whether a type holds integers."""
-    import pyarrow.types as types
-
-    return bool(types.is_integer(kind))
+    return bool(pa.types.is_integer(kind))
 
 
 def is_flag(kind: Any) -> bool:
     """Return whether a type is boolean, which counts as 0 and 1 among numbers."""
-    import pyarrow.types as types
-
-    return bool(types.is_boolean(kind))
+    return bool(pa.types.is_boolean(kind))
 
 
 def is_number(kind: Any) -> bool:
     """Return whether a type is numeric; booleans are not."""
-    import pyarrow.types as types
-
-    return bool(is_integer(kind) or types.is_floating(kind))
+    return bool(is_integer(kind) or pa.types.is_floating(kind))
 
 
 def plain_type(kind: Any) -> Any:
@@ -61,23 +52,20 @@ def plain_type(kind: Any) -> Any:
     Decimals become float64, a tensor of fixed shape a list of its numbers, and views
     what they view.
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     if isinstance(kind, pa.BaseExtensionType):
         return plain_type(kind.storage_type)
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return plain_type(kind.value_type)
-    if types.is_string(kind) or types.is_string_view(kind):
+    if pa.types.is_string(kind) or pa.types.is_string_view(kind):
         return pa.large_string()
-    if types.is_binary_view(kind):
+    if pa.types.is_binary_view(kind):
         return pa.large_binary()
-    if types.is_decimal(kind):
+    if pa.types.is_decimal(kind):
         return pa.float64()
-    if types.is_fixed_size_list(kind):
+    if pa.types.is_fixed_size_list(kind):
         return pa.list_(plain_type(kind.value_type), kind.list_size)
-    lists = (types.is_list, types.is_large_list)
-    views = (types.is_list_view, types.is_large_list_view)
+    lists = (pa.types.is_list, pa.types.is_large_list)
+    views = (pa.types.is_list_view, pa.types.is_large_list_view)
     if any(is_one(kind) for is_one in (*lists, *views)):
         return pa.large_list(plain_type(kind.value_type))
     return kind
@@ -127,8 +115,6 @@ def no_column(what: str, name: str, names: Iterable[str]) -> str:
 
 def plain_table(table: Any) -> Any:
     """Return the table with every column as `plain_column` has it."""
-    import pyarrow as pa
-
     columns = [plain_column(column) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
@@ -139,8 +125,6 @@ def plain_column(column: Any) -> Any:
     Dictionaries, run-end encodings, views and extension types (a tensor of fixed shape,
     for instance) are read as what they stand for.
     """
-    import pyarrow as pa
-
     kind = plain_type(column.type)
     if column.type == kind:
         return column
@@ -158,13 +142,10 @@ def stored_column(column: Any) -> Any:
 
     These say how values lie in memory, not what they are, and few kernels know them.
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     kind = column.type
     if _is_layout(kind):
         return plain_column(column)
-    if not (types.is_dictionary(kind) and _is_layout(kind.value_type)):
+    if not (pa.types.is_dictionary(kind) and _is_layout(kind.value_type)):
         return column
     values = plain_type(kind.value_type)  # Arrow cannot decode views
     return pa.chunked_array(
@@ -176,29 +157,24 @@ def stored_column(column: Any) -> Any:
 
 
 def _is_layout(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    texts = types.is_string_view(kind) or types.is_binary_view(kind)
-    lists = types.is_list_view(kind) or types.is_large_list_view(kind)
-    return bool(texts or lists or types.is_run_end_encoded(kind))
+    texts = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
+    lists = pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind)
+    return bool(texts or lists or pa.types.is_run_end_encoded(kind))
 
 
 def _plain(chunk: Any, kind: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.types as types
-
     if isinstance(chunk, pa.ExtensionArray):
         return _plain(chunk.storage, kind)
-    if types.is_dictionary(chunk.type):
+    if pa.types.is_dictionary(chunk.type):
         # Arrow itself takes no views from a dictionary, as polars writes them.
         return _plain(chunk.dictionary, kind).take(chunk.indices)
-    if types.is_run_end_encoded(chunk.type):
+    if pa.types.is_run_end_encoded(chunk.type):
         return _plain(pa.compute.run_end_decode(chunk), kind)
     if chunk.type == kind:
         return chunk
-    if types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
+    if pa.types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
         chunk = chunk.cast(pa.string())
-    if types.is_large_list(kind):  # Arrow's own cast loses rows of list views
+    if pa.types.is_large_list(kind):  # Arrow's own cast loses rows of list views
         return with_members(chunk, _plain(chunk.flatten(), kind.value_type))
     try:
         return chunk.cast(kind)
@@ -210,8 +186,6 @@ def _plain(chunk: Any, kind: Any) -> Any:
 
 def with_members(lists: Any, members: Any) -> Any:
     """Return lists of any lengths as large ones, with other members in their order."""
-    import pyarrow as pa
-
     lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
     mask = lists.is_null() if lists.null_count else None
@@ -227,15 +201,11 @@ def one_chunk(column: Any) -> Any:
 
 def own_memory(column: Any) -> Any:
     """Return a copy of a column in read-only memory."""
-    import pyarrow as pa
-
     return own_table(pa.table([column], names=[""])).column(0)
 
 
 def own_table(table: Any) -> Any:
     """Return a copy of a table in read-only memory."""
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -303,8 +273,6 @@ def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
 
     These are columns of nulls in the table: one that is not asked for does no harm.
     """
-    import pyarrow as pa
-
     if isinstance(frame, pa.Table):
         return frame, {}
     if isinstance(frame, pa.RecordBatch):
@@ -348,8 +316,6 @@ def as_frame(items: Any) -> Any:
     is_rows = isinstance(items, list | tuple) and items and _has_names(items[0])
     if not (is_rows or _is_row(items)):
         return items
-    import pyarrow as pa
-
     arrays: dict[str, Any] = {}
     with _one_line(f"cannot read the {kind.__name__} as a table"):
         if is_rows:
@@ -428,8 +394,6 @@ def typed_column(column: Any) -> Any:
 @contextmanager
 def _one_line(what: str) -> Iterator[None]:
     """Turn what Arrow says of an object into one line."""
-    import pyarrow as pa
-
     try:
         yield
     except (pa.ArrowException, *_UNREADABLE) as error:
@@ -437,8 +401,6 @@ def _one_line(what: str) -> Iterator[None]:
 
 
 def _column(column: Any) -> Any:
-    import pyarrow as pa
-
     # Of objects of polars, Arrow would get the addresses in memory.
     is_object = str(getattr(column, "dtype", "")) in ("object", "Object")
     if is_object or isinstance(column, list | tuple):
@@ -480,8 +442,6 @@ def _as_dict(row: Any) -> Mapping[Any, Any]:
 
 
 def _streams(items: Any) -> bool:
-    import pyarrow as pa
-
     is_arrow = isinstance(items, pa.ChunkedArray)
     return hasattr(items, "__arrow_c_stream__") and not is_arrow
 

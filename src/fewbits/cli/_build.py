@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from fewbits._lazy import pa
 from fewbits.cli import _options as opt
 from fewbits.cli._changes import print_change
 from fewbits.cli._fit import Learning
@@ -253,8 +254,6 @@ def _types(types: list[str]) -> dict[str, str]:
 
 def _notes_on_times(built: "Collection") -> Iterator[str]:
     """Yield what to do about columns whose first texts are all days, or times."""
-    import pyarrow as pa
-
     from fewbits._arrow import is_text
 
     texts = [field.name for field in built.schema if is_text(field.type)]

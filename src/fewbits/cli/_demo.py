@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from fewbits._lazy import pa
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import (
     learning_bar,
@@ -112,8 +113,6 @@ def _build(
     Questions that are farther away than other categories are refused. The queries that
     codes are compared by are not learnt from.
     """
-    import pyarrow as pa
-
     from fewbits.collection import Collection, tools
     from fewbits.learners import ITQ
 

@@ -29,6 +29,7 @@ from fewbits._arrow import (
 )
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
+from fewbits._lazy import pa
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._input import (
@@ -448,8 +449,6 @@ def _without_blank(
     table: Table, needed: dict[int, str], source: str, *, has_ids: bool
 ) -> Table:
     """Return the rows that have what is needed at these places, and warn of others."""
-    import pyarrow as pa
-
     full = np.ones(len(table), np.bool_)
     for place, what in needed.items():
         rows = [row for row in _blank_cells(table.column(place)) if full[row]]

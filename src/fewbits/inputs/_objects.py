@@ -24,6 +24,7 @@ from fewbits._arrow import (
     with_index,
 )
 from fewbits._features import SparseRows
+from fewbits._lazy import pa
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError, a_kind
 from fewbits.inputs._arrays import array_input
@@ -102,8 +103,6 @@ def read_object(items: Any, options: Options) -> Input:
         return Input("codes", codes, None, what, n_bits=n_bits)
     if are_texts(items):
         if options.skip_blank:
-            import pyarrow as pa
-
             if not is_column(items):
                 items = [None if _is_missing(text) else text for text in items]
             table = pa.table([as_column(items)], names=["text"])

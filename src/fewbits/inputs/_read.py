@@ -14,6 +14,7 @@ from fewbits._arrow import MisfitError, by_name, converted, known_names, typed_c
 from fewbits._checks import check_choice
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import (
     BESIDE,
@@ -438,7 +439,6 @@ def _piped_table(file: io.BufferedReader, source: str) -> Table | None:
 
 
 def _arrow_table(content: bytes, source: str) -> Any:
-    import pyarrow as pa
     from pyarrow import parquet
 
     buffer = pa.BufferReader(content)
@@ -499,8 +499,6 @@ def _as_types(types: Any) -> dict[str, Any]:
     >>> _as_types({"zip": "string", "price": "decimal(10, 2)"})
     {'zip': DataType(string), 'price': Decimal128Type(decimal128(10, 2))}
     """
-    import pyarrow as pa
-
     if isinstance(types, pa.Schema):
         return {field.name: field.type for field in types}
     if not isinstance(types, Mapping):
@@ -512,8 +510,6 @@ def _as_types(types: Any) -> dict[str, Any]:
 
 
 def _type_of(name: str, kind: Any) -> Any:
-    import pyarrow as pa
-
     if isinstance(kind, pa.DataType):
         return kind
     text = str(kind).strip()
@@ -575,8 +571,6 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
     as_text : sequence of str, default=()
         As in `read`.
     """
-    import pyarrow as pa
-
     path, options = Path(source), Options(as_text=tuple(as_text))
     if str(source) == "-":
         what = "standard input"

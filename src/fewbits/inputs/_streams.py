@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from fewbits._lazy import pa
 from fewbits._warnings import warn_user
 from fewbits.errors import ArtefactError, MissingExtraError
 
@@ -143,8 +144,6 @@ def _decompressed(file: IO[bytes], ending: str) -> IO[bytes]:
         return cast(IO[bytes], bz2.BZ2File(file))
     if ending == ".xz":
         return cast(IO[bytes], lzma.LZMAFile(file))
-    import pyarrow as pa
-
     if not pa.Codec.is_available("zstd"):
         raise MissingExtraError("this pyarrow was built without zstd")
     borrowed = pa.PythonFile(_Borrowed(file), mode="r")

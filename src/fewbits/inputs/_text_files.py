@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from fewbits._arrow import array_of, plain_table
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError, ArtefactError, a_kind, one_line
 from fewbits.inputs._input import Input, Texts, checked_vectors
 from fewbits.inputs._streams import HEAD, warn_of_blank_lines
@@ -41,8 +42,6 @@ def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     both, not at every separator that Python knows; blanks around a text are not
     part of it.
     """
-    import pyarrow as pa
-
     batches: list[Any] = []
     last = count = 0  # line, and texts
     full = ((n, line) for n, line in enumerate(_lines(file, source), 1) if line)
@@ -125,8 +124,6 @@ def has_word_vectors(head: bytes) -> bool:
 
 def word_vectors(file: IO[bytes], source: str) -> Table:
     """Return the table of word vectors: a column of words, one of vectors."""
-    import pyarrow as pa
-
     words: list[str] = []
     numbers = array("f")
     width, announced = 0, None
@@ -185,8 +182,6 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     A key that a line lacks is a missing value there. Numbers stay whole where all of a
     column are; what is of several types is refused.
     """
-    import pyarrow as pa
-
     batches: list[Any] = []
     last = count = 0  # line, and objects
     full = (
@@ -225,8 +220,6 @@ def read_json(file: IO[bytes], source: str) -> Any:
                 f"{source} needs a list of objects, such as [{{'text': ...}}]; item "
                 f"{row} is {a_kind(value)}"
             )
-    import pyarrow as pa
-
     numbered = [*enumerate(rows)]
     return plain_table(_table_of(numbered, source, "items")) if rows else pa.table({})
 
@@ -285,8 +278,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> _Row:
 
 
 def _table_of(rows: list[tuple[int, _Row]], source: str, what: str = "lines") -> Any:
-    import pyarrow as pa
-
     names = dict.fromkeys(name for _, row in rows for name in row)
     lines = f"in {what} {rows[0][0]} to {rows[-1][0]}"
     columns = {}
