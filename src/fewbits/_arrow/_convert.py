@@ -48,14 +48,7 @@ class MisfitError(ValueError):
 def converted(column: Any, kind: Any) -> Any:
     """Return a column in another type, if each value means the same in it.
 
-    Raises MisfitError with the first value that does not.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> noon = pa.chunked_array([["2020-01-31T12:00:00+01:00"]])
-    >>> converted(noon, pa.timestamp("s", "UTC")).cast(pa.string()).to_pylist()
-    ['2020-01-31 11:00:00Z']
+    MisfitError names the first value that does not.
     """
     if column.type == kind:
         return column
@@ -73,12 +66,8 @@ def _converted(values: Any, kind: Any) -> Any:
     if pa.types.is_dictionary(kind):
         return _converted(values, kind.value_type).dictionary_encode().cast(kind)
     family, target = _family(values.type), _family(kind)
-    if family == target == "list":
-        return _lists(values, kind)
-    if family == target == "struct":
-        return _structs(values, kind)
-    if target == "map" and family in ("map", "list"):
-        return _maps(values, kind)
+    if (nested := _NESTED.get((family, target))) is not None:
+        return nested(values, kind)
     convert = _CONVERSIONS.get((family, target))
     hint = _HINTS.get((family, target), "")
     if convert is None:
@@ -233,21 +222,23 @@ def _numbers(values: Any, kind: Any) -> Any:
 
 def _decimals_of_floats(values: Any, kind: Any) -> Any:
     """Return decimals, of floats that have no more digits than surely were meant."""
-    shortest = python_values(pa.chunked_array([values]))
-    numbers = [None if x is None else Decimal(repr(x)) for x in shortest]
+    numbers = _shortest(values)
     if any(x is not None and len(x.as_tuple().digits) > _DIGITS for x in numbers):
         raise ValueError
     return pa.array(numbers, kind)
 
 
 def _floats_of_decimals(values: Any, kind: Any) -> Any:
-    floats = values.cast(pa.string()).cast(pa.float64())  # as `_plain` does
-    result = _numbers(floats, kind)
-    shortest = python_values(pa.chunked_array([result]))
-    pairs = zip(values.to_pylist(), shortest, strict=True)
-    if any(x is not None and Decimal(repr(y)) != x for x, y in pairs):
+    # By texts: Arrow's own cast rounds twice.
+    result = _numbers(values.cast(pa.string()).cast(pa.float64()), kind)
+    if _shortest(result) != values.to_pylist():
         raise ValueError
     return result
+
+
+def _shortest(floats: Any) -> list[Decimal | None]:
+    numbers = python_values(pa.chunked_array([floats]))
+    return [None if x is None else Decimal(repr(x)) for x in numbers]
 
 
 def _each(convert: Callable[[Any], Any], values: Any, kind: Any) -> Any:
@@ -268,11 +259,9 @@ def _integer(value: Decimal) -> int:
 
 
 def _moments(values: Any, kind: Any) -> Any:
-    """Return dates or timestamps that are written in ISO 8601.
-
-    Arrow takes zeros at the end for a finer unit, and knows no seconds in offsets, as
-    zones had them before they were rounded.
-    """
+    """Return dates or timestamps that are written in ISO 8601."""
+    # Arrow takes zeros at the end for a finer unit, and knows no seconds in offsets, as
+    # zones had them before they were rounded.
     texts, zone = values.cast("large_string"), r"((?:Z|[+-][\d:]*)?)$"
     texts = pc.replace_substring_regex(texts, rf"(\.\d*?)0+{zone}", r"\1\2")
     texts = pc.replace_substring_regex(texts, rf"\.{zone}", r"\1")
@@ -307,6 +296,12 @@ def _durations(values: Any, kind: Any) -> Any:
     return _each(count, values, pa.int64()).cast(kind)
 
 
+_NESTED = {
+    ("list", "list"): _lists,
+    ("struct", "struct"): _structs,
+    ("map", "map"): _maps,
+    ("list", "map"): _maps,
+}
 _CONVERSIONS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     **{(x, x): _cast for x in ("text", "bytes", "decimal", "date", "time", "duration")},
     **{(x, x): _cast for x in ("naive", "zoned")},

@@ -6,11 +6,12 @@ several kinds are refused here.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
@@ -44,15 +45,6 @@ def array_of(values: Iterable[Any]) -> Any:
 
     Paths become their texts; None, NA and NaT are missing, and NaN among other values.
     Lists of pairs whose keys and values are of two kinds are maps.
-
-    Examples
-    --------
-    >>> array_of(["a", None]).to_pylist()
-    ['a', None]
-    >>> array_of([True, 1.5])
-    Traceback (most recent call last):
-        ...
-    TypeError: truth values among numbers
     """
     values = [*values]
     kinds = set(map(type, values))
@@ -127,14 +119,6 @@ def python_values(column: Any) -> list[Any]:
     they have a zone: those with nanoseconds, and years beyond 9999. Floats of 32 and 16
     bits become the shortest number that is the same in that many bits: .4, not
     0.4000000059604645.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> python_values(pa.chunked_array([pa.array([0.4, None], pa.float32())]))
-    [0.4, None]
-    >>> python_values(pa.chunked_array([pa.array([1], pa.timestamp("ns"))]))
-    ['1970-01-01T00:00:00.000000001']
     """
     kind = column.type
     if kind.id in _plain_kinds():
@@ -142,9 +126,16 @@ def python_values(column: Any) -> list[Any]:
         return plain
     if pa.types.is_dictionary(kind) and kind.value_type.id not in _plain_kinds():
         column, kind = column.cast(kind.value_type), kind.value_type
-    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    if any(is_one(kind) for is_one in lists):
-        return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
+    if re.match("(large_|fixed_size_)?list<", str(kind)):
+        rows: list[Any] = []
+        for chunk in column.chunks:
+            members = iter(python_values(pa.chunked_array([chunk.flatten()])))
+            if (size := getattr(kind, "list_size", None)) is None:
+                lengths = chunk.value_lengths().to_pylist()
+            else:
+                lengths = [None if x else size for x in chunk.is_null().to_pylist()]
+            rows += [None if n is None else [*islice(members, n)] for n in lengths]
+        return rows
     if pa.types.is_struct(kind):
         names, structs = [field.name for field in kind], []
         for chunk in column.chunks:
@@ -181,19 +172,6 @@ def _plain_kinds() -> frozenset[int]:
     """Return the numbers of types whose values Arrow gives as they are wanted."""
     kinds = pa.string(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
     return frozenset(kind.id for kind in kinds)
-
-
-def _rows_of_lists(chunk: Any) -> Iterator[Any]:
-    members = python_values(pa.chunked_array([chunk.flatten()]))
-    if hasattr(chunk, "value_lengths"):
-        lengths = chunk.value_lengths().to_pylist()
-    else:  # all lists are of one length
-        size = chunk.type.list_size
-        lengths = [None if gap else size for gap in chunk.is_null().to_pylist()]
-    start = 0
-    for length in lengths:
-        yield None if length is None else members[start : start + length]
-        start += length or 0
 
 
 def _of_nanoseconds(column: Any) -> list[Any]:

@@ -1,5 +1,6 @@
 """Tables and columns of any library as plain Arrow, and their values as Python's."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -31,27 +32,13 @@ def is_list(kind: Any) -> bool:
     return any(is_one(kind) for is_one in lists) and is_number(kind.value_type)
 
 
-def is_integer(kind: Any) -> bool:
-    """Return whether a type holds integers."""
-    return bool(pa.types.is_integer(kind))
-
-
-def is_flag(kind: Any) -> bool:
-    """Return whether a type is boolean, which counts as 0 and 1 among numbers."""
-    return bool(pa.types.is_boolean(kind))
-
-
 def is_number(kind: Any) -> bool:
     """Return whether a type is numeric; booleans are not."""
-    return bool(is_integer(kind) or pa.types.is_floating(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def plain_type(kind: Any) -> Any:
-    """Return the plain type with the same values: of a dictionary, those it holds.
-
-    Decimals become float64, a tensor of fixed shape a list of its numbers, and views
-    what they view.
-    """
+    """Return the plain type with the same values; decimals become float64."""
     if isinstance(kind, pa.BaseExtensionType):
         return plain_type(kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
@@ -72,15 +59,7 @@ def plain_type(kind: Any) -> Any:
 
 
 def known_names(names: Iterable[str]) -> str:
-    r"""Return the names of columns for a message of one line, a few of many.
-
-    Examples
-    --------
-    >>> known_names(["a", "b\n"])
-    'a, b?'
-    >>> known_names(["price "])
-    "'price '"
-    """
+    """Return the names of columns for a message of one line, a few of many."""
     names = list(names)
     more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
     # A blank at an end of a name is its part, and would not be seen.
@@ -90,14 +69,7 @@ def known_names(names: Iterable[str]) -> str:
 
 
 def no_column(what: str, name: str, names: Iterable[str]) -> str:
-    """Return the message that there is no column of a name.
-
-    Examples
-    --------
-    >>> no_column("t.csv", "a,b", ["a", "b"])
-    "t.csv has no column 'a,b'; it has a, b: name each by itself, as --columns a \
---columns b"
-    """
+    """Return the message that there is no column of a name."""
     names = list(names)
     parts = [part.strip() for part in str(name).split(",")]
     hint = ""
@@ -120,11 +92,7 @@ def plain_table(table: Any) -> Any:
 
 
 def plain_column(column: Any) -> Any:
-    """Return a column whose type is plain, see `plain_type`; most are so already.
-
-    Dictionaries, run-end encodings, views and extension types (a tensor of fixed shape,
-    for instance) are read as what they stand for.
-    """
+    """Return a column whose type is plain, see `plain_type`; most are so already."""
     kind = plain_type(column.type)
     if column.type == kind:
         return column
@@ -217,8 +185,6 @@ def own_table(table: Any) -> Any:
 
 def is_frame(items: Any) -> bool:
     """Return whether an object is a table of pandas, polars, pyarrow or others."""
-    import sys
-
     kind = type(items)  # a LazyFrame of polars warns when it is asked itself
     if hasattr(kind, "column_names") and hasattr(kind, "schema"):
         return True  # pyarrow.Table and RecordBatch
@@ -237,15 +203,13 @@ def frame_names(frame: Any) -> list[str]:
 
 
 def is_column(items: Any) -> bool:
-    """Return whether an object is one column: a Series, or an Arrow array.
-
-    Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
-    """
+    """Return whether an object is one column: a Series, or an Arrow array."""
     if is_frame(items):
         return False
     if not _is_pandas(items, "Series"):
         return any(hasattr(items, f"__arrow_c_{way}__") for way in ("stream", "array"))
     first = items.iloc[0] if items.dtype == object and len(items) else None
+    # Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
     return not (isinstance(first, PurePath) or hasattr(first, "getbands"))
 
 
@@ -257,10 +221,7 @@ def as_table(frame: Any) -> Any:
 
 
 def typed_table(frame: Any) -> Any:
-    """Return a data frame as an Arrow table whose columns keep their types.
-
-    The index of pandas is left out, as scikit-learn does.
-    """
+    """Return a data frame as an Arrow table of its types, without an index."""
     table, reasons = typed_columns(frame)
     for name, reason in reasons.items():
         kind = type(frame).__name__
@@ -269,10 +230,7 @@ def typed_table(frame: Any) -> Any:
 
 
 def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
-    """Return what `typed_table` does, and why columns of objects cannot be read.
-
-    These are columns of nulls in the table: one that is not asked for does no harm.
-    """
+    """Return what `typed_table` does; why columns, null there, cannot be read."""
     if isinstance(frame, pa.Table):
         return frame, {}
     if isinstance(frame, pa.RecordBatch):
@@ -301,11 +259,6 @@ def as_frame(items: Any) -> Any:
     A dict of columns, a list of rows with names (dicts, named tuples, Series of
     pandas), a RecordBatchReader, which is read to its end, or a dataset of pyarrow;
     anything else is returned as it is.
-
-    Examples
-    --------
-    >>> as_frame([{"id": 1}, {"id": 2, "text": "b"}]).to_pydict()
-    {'id': [1, 2], 'text': [None, 'b']}
     """
     if isinstance(items, np.ndarray | str):  # the most frequent: Arrow stays unloaded
         return items
@@ -321,7 +274,13 @@ def as_frame(items: Any) -> Any:
         if is_rows:
             if not all(map(_has_names, items)):
                 raise ValueError("some rows have names, some have none")
-            rows = [_as_dict(row) for row in items]
+            rows = []
+            for row in items:
+                if _is_pandas(row, "Series"):
+                    if not row.index.is_unique:
+                        raise ValueError("a name comes twice in a row")
+                    row = row.to_dict()
+                rows.append(row._asdict() if hasattr(row, "_asdict") else row)
             names = dict.fromkeys(name for row in rows for name in row)
             items = {x: [row.get(x) for row in rows] for x in names}
         for name, values in items.items():
@@ -353,10 +312,7 @@ def is_mixed(frame: Any) -> bool:
 
 
 def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return a frame of pandas with the named levels of its index as columns.
-
-    And their names; an index without a name stays where it is.
-    """
+    """Return a frame of pandas with named levels of its index as columns, and these."""
     if not _is_pandas(frame, "DataFrame"):
         return frame, ()
     columns = {*map(str, frame.columns)}
@@ -366,14 +322,6 @@ def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
     return (frame.reset_index(level=names) if names else frame), tuple(names)
 
 
-def has_own_index(frame: Any) -> bool:
-    """Return whether a frame of pandas has an index that is named, or not 0..n-1."""
-    if not _is_pandas(frame, "DataFrame"):
-        return False
-    index = frame.index
-    return any(index.names) or not np.array_equal(index, np.arange(len(frame)))
-
-
 def as_column(column: Any) -> Any:
     """Return a Series, an Arrow array or a list as a plain Arrow column."""
     with _one_line("must be a list of values of one type"):
@@ -381,12 +329,10 @@ def as_column(column: Any) -> Any:
 
 
 def typed_column(column: Any) -> Any:
-    """Return what `as_column` does, but of the type that it has.
-
-    In memory of its own, unless it is Arrow's: other libraries write in place.
-    """
+    """Return what `as_column` does, of the type that it has, in memory of its own."""
     with _one_line("must be a list of values of one type"):
         typed = stored_column(_column(column))
+        # Other libraries than Arrow write in place.
         foreign = _is_pandas(column, "Series") or _streams(column)
         return own_memory(typed) if foreign else typed
 
@@ -430,15 +376,6 @@ def _has_names(row: Any) -> bool:
     if _is_pandas(row, "Series"):
         return len(row) > 0 and all(isinstance(name, str) for name in row.index)
     return _is_row(row) or (isinstance(row, tuple) and hasattr(row, "_fields"))
-
-
-def _as_dict(row: Any) -> Mapping[Any, Any]:
-    if _is_pandas(row, "Series"):
-        if not row.index.is_unique:
-            raise ValueError("a name comes twice in a row")
-        row = row.to_dict()
-    values: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
-    return values
 
 
 def _streams(items: Any) -> bool:

@@ -16,11 +16,12 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_column, is_integer, known_names
+from fewbits._arrow import as_column, known_names
 from fewbits._extras import missing_extra
 from fewbits._features import SparseRows
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 from fewbits.inputs._csv import as_typed
 from fewbits.inputs._input import Input, Options, checked_vectors
@@ -337,7 +338,7 @@ def read_id_file(path: Path, source: str, as_text: bool) -> Any:
     ids = as_column(array)
     if kind_of(path) == ".txt" and not as_text:
         numbers = as_typed(ids, dates=False)
-        ids = numbers if is_integer(numbers.type) else ids
+        ids = numbers if pa.types.is_integer(numbers.type) else ids
     return new_ids(ids, what)
 
 

@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import (
-    is_flag,
-    is_integer,
     is_list,
     is_number,
     is_text,
@@ -232,7 +230,7 @@ def _only_fitting(
         kind = table.fields[i].type
         if is_list(kind):
             group = forms[i] = "vectors"
-        elif is_number(kind) or is_flag(kind):
+        elif is_number(kind) or pa.types.is_boolean(kind):
             group = forms[i] = "numbers"
         elif is_text(kind):
             column = table.column(i)
@@ -261,9 +259,10 @@ def _only_fitting(
         [i for i in groups[x] if not _ROW_NUMBERS.fullmatch(table.names[i])]
         for x in ("numbers", "data")
     )
-    counted = [i for i in numbers if not is_flag(table.fields[i].type)] + data
+    kinds = [table.fields[i].type for i in numbers]
+    n_counted = len(kinds) - sum(map(pa.types.is_boolean, kinds)) + len(data)
     if fits:
-        is_sure = len(fits) == 1 and not (texts and (odd or len(counted) > 1))
+        is_sure = len(fits) == 1 and not (texts and (odd or n_counted > 1))
         chosen = "texts" if texts else "vectors" if groups["vectors"] else "written"
     else:
         for i in groups["codes"]:
@@ -330,7 +329,7 @@ def _warn_of_numbers(
 def _counts_rows(column: Any) -> bool:
     """Return whether a column numbers the rows under another name."""
     n = len(column)
-    if n < _COUNTED or not is_integer(column.type) or column.null_count:
+    if n < _COUNTED or not pa.types.is_integer(column.type) or column.null_count:
         return False
     numbers = column.to_numpy()
     ends = int(numbers[-1]) - int(numbers[0])
@@ -410,7 +409,7 @@ def _likely_id(table: Table, options: Options, source: str) -> str | None:
             with suppress(ArgumentError):
                 _ids(table, place, source)
                 return name
-        elif is_integer(kind := table.fields[place].type) or is_text(kind):
+        elif pa.types.is_integer(kind := table.fields[place].type) or is_text(kind):
             return name  # it is not read for that
     return None
 

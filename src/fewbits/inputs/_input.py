@@ -10,9 +10,10 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import is_flag, is_number, missing_message
+from fewbits._arrow import is_number, missing_message
 from fewbits._checks import check_count
 from fewbits._features import row_spans
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError, ArtefactError
 
 Kind = Literal["vectors", "texts", "images", "codes"]
@@ -59,7 +60,7 @@ class Options:
         """Return whether a column of CSV stays as it is written."""
         if name in self.types:
             kind = self.types[name]
-            return not (is_number(kind) or is_flag(kind))
+            return not (is_number(kind) or pa.types.is_boolean(kind))
         return name in (self.label, self.codes, self.images, *self.as_text)
 
     def refuse_columns(self, source: str, hint: str = "") -> None:

@@ -14,7 +14,6 @@ from fewbits._arrow import (
     as_column,
     as_frame,
     as_table,
-    has_own_index,
     is_column,
     is_frame,
     is_text,
@@ -121,7 +120,10 @@ def read_object(items: Any, options: Options) -> Input:
 
 def warn_of_index(frame: Any) -> None:
     """Warn of an index of pandas that is left out: ids would be expected to be it."""
-    if has_own_index(frame):
+    if not hasattr(frame, "iloc"):
+        return  # of another library than pandas
+    index = frame.index
+    if any(index.names) or not np.array_equal(index, np.arange(len(frame))):
         warn_user(
             "the index of the data frame is left out: to have it as ids, give it a "
             "name, such as frame.rename_axis('id'), and name it, id='id'"

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import (
     chunks_of,
-    is_integer,
     is_list,
     list_matrix,
     plain_column,
@@ -310,7 +309,7 @@ def _wider(one: Any, two: Any) -> Any:
         size = getattr(one, "list_size", None)
         same = size is not None and size == getattr(two, "list_size", None)
         return pa.list_(value, size) if same else pa.large_list(value)
-    for is_kind in (is_integer, pa.types.is_floating):
+    for is_kind in (pa.types.is_integer, pa.types.is_floating):
         if is_kind(one) and is_kind(two):
             dtypes = one.to_pandas_dtype(), two.to_pandas_dtype()
             kind = pa.from_numpy_dtype(np.result_type(*dtypes))
