@@ -9,7 +9,6 @@ import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -59,36 +58,8 @@ COMMANDS = {
     "export": ("Learn and measure", "_encoder"),
     "data": ("Learn and measure", "_data"),
 }
-#: Options by the names that they had in earlier versions.
-FORMER_OPTIONS = {
-    "--by": "--encoder",
-    "--fit-rows": "--n-fit",
-    "--id": "--good-ids",  # of `like`
-    "--keep": "--columns",
-    "--key": "--id",
-    "--labels": "--label",
-    "--method": "--learner",
-    "--not": "--bad",
-    "--not-id": "--bad-ids",
-    "--rows": "--sample",
-    "--seed": "--random-state",
-    "--wait": "--timeout",
-}
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
-
-
-class _Commands(Mapping[str, Any]):
-    """The commands by name; the module of one is imported when it is looked up."""
-
-    def __getitem__(self, name: str) -> Any:
-        return _command(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
 
 
 class _Command(TyperCommand):
@@ -113,10 +84,13 @@ class _Application(TyperGroup):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.commands: Any = _Commands()
+        self.commands: Any = dict.fromkeys(COMMANDS)  # to suggest the nearest name
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)  # the inherited one imports every command
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        return _command(name) if name in COMMANDS else None
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -237,9 +211,6 @@ def _end_of_usage(error: Any) -> NoReturn:
     options = {option for parameter in parameters for option in parameter.opts}
     if text.startswith("Got unexpected extra argument") and "--ids" in options:
         text = f"{text}; ids are given by --ids"
-    former = getattr(error, "option_name", "")
-    if (name_now := FORMER_OPTIONS.get(former)) in options:
-        text = f"No such option: {former}; it is {name_now} now"
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 

@@ -123,7 +123,7 @@ def build(
         backbone=backbone,
         groups=groups,
         sample=sample,
-        settings=tuple(settings or ()),
+        settings=settings,
         kernel_map=kernel_map,
         codebook=codebook,
         random_state=random_state,
@@ -142,11 +142,11 @@ def build(
         "skip_blank": skip_blank,
         "skip_unreadable": skip_unreadable,
     }
-    encoder_source = None if encoder is None else Collection.open(encoder)
+    encoder_source = None if encoder is None else opt.open_at(encoder)
     if encoder_source is not None:
         learning.check_none("--encoder leaves nothing to learn")
     if not overwrite and (collection / "collection.json").exists():
-        built = Collection.open(collection)
+        built = opt.open_at(collection)
         if encoder_source is None:
             learning.check_same(collection, built)
         else:

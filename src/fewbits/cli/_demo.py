@@ -96,11 +96,10 @@ def demo(
 
 def _is_demo(folder: Path) -> bool:
     """Return whether a folder holds the collection of an earlier demo."""
-    from fewbits.collection import Collection
     from fewbits.errors import ArtefactError
 
     try:
-        return "data" in Collection.open(folder).facts.extra
+        return "data" in opt.open_at(folder).facts.extra
     except (ArtefactError, OSError):
         return False
 

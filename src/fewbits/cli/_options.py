@@ -275,7 +275,7 @@ def check_unread(
         check_unused(options, "--input, it is about a file")
 
 
-def open_at(path: Path, at: str | None) -> "Collection":
+def open_at(path: Path, at: str | None = None) -> "Collection":
     """Return a collection, or one version of it."""
     from fewbits.collection import Collection
 

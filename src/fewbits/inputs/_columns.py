@@ -64,13 +64,9 @@ _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
 
 @dataclass(frozen=True)
 class _Choice:
-    """The columns of the items, and the kind as which they are read.
+    """The columns of the items, and the kind as which they are read."""
 
-    One of "vectors", "written" vectors, "numbers" side by side, "texts", "images" or
-    "codes".
-    """
-
-    kind: str
+    kind: str  # also "written" vectors, and "numbers" side by side
     places: list[int]
     left_out: list[int] = field(default_factory=list)
 
@@ -78,10 +74,7 @@ class _Choice:
 def read_table(
     table: Table, options: Options, source: str, folder: Path | None = None
 ) -> Input:
-    """Return the items of a table, and what belongs to each.
-
-    Relative paths of images begin in `folder`.
-    """
+    """Return the items of a table; relative paths of images begin in `folder`."""
     if not len(table):
         raise ArgumentError(f"{source} holds no items")
     # Before the items, so that a wrong name is said even where their column is not.
@@ -113,9 +106,11 @@ def read_table(
     ]
     names = tuple(table.names[i] for i in choice.places)
     if left_out and not (options.column or options.images or options.codes):
+        kinds = {i: table.fields[i].type for i in left_out}
         shown = known_names(
-            f"{table.names[i]!r} ({_shown_kind(table.fields[i].type)})"
-            for i in left_out
+            f"{table.names[i]!r} "
+            f"({'text' if is_text(x) else 'number' if is_number(x) else x})"
+            for i, x in kinds.items()
         )
         chosen = "columns of numbers" if len(names) > 1 else f"column {names[0]!r}"
         warn_user(f"{source}: {chosen} taken, left out: {shown}")
@@ -153,10 +148,6 @@ def column_index(table: Table, name: str, source: str) -> int:
 
 def _column_of(table: Table, place: int, source: str) -> str:
     return f"column {table.names[place]!r} of {source}"
-
-
-def _shown_kind(kind: Any) -> Any:
-    return "text" if is_text(kind) else "number" if is_number(kind) else kind
 
 
 # Which columns hold the items
@@ -243,7 +234,7 @@ def _only_fitting(
                 shown = f"{text[:_MAX_SHOWN]!r} and the like"
                 forms[i] = f"{shown}, neither texts nor plain numbers"
             elif group == "texts" and (exception := exceptions(column, PLAIN_NUMBER)):
-                row, text, _ = exception
+                row, text = exception
                 forms[i] = f"numbers but for {text[:_MAX_SHOWN]!r} in row {row}"
                 odd.append(i)
         else:
@@ -311,8 +302,12 @@ def _warn_of_numbers(
                 "vectors"
             )
     for i in places:
-        name = table.names[i]
-        if _counts_rows(table.column(i)):
+        name, column = table.names[i], table.column(i)
+        is_whole = pa.types.is_integer(column.type) and not column.null_count
+        numbers = column.to_numpy() if is_whole else np.empty(0)
+        is_long = len(numbers) >= _COUNTED
+        span = int(numbers[-1]) - int(numbers[0]) if is_long else 0  # diff wraps around
+        if is_long and span == len(numbers) - 1 and (np.diff(numbers) == 1).all():
             doubts.append(
                 f"column {name!r} counts the rows and is taken for a feature; if it is "
                 "none, leave it out or call it 'id'"
@@ -324,16 +319,6 @@ def _warn_of_numbers(
             )
     for doubt in doubts:
         warn_user(f"{source}: {doubt}")
-
-
-def _counts_rows(column: Any) -> bool:
-    """Return whether a column numbers the rows under another name."""
-    n = len(column)
-    if n < _COUNTED or not pa.types.is_integer(column.type) or column.null_count:
-        return False
-    numbers = column.to_numpy()
-    ends = int(numbers[-1]) - int(numbers[0])
-    return ends == n - 1 and bool((np.diff(numbers) == 1).all())
 
 
 # What the columns hold

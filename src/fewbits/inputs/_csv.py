@@ -42,11 +42,7 @@ _LONG_NAME = 60  # characters of a name that may be a text instead
 def read_csv(
     raw: IO[bytes], source: str, options: Options, path: Path | None = None
 ) -> Any:
-    """Return the Arrow table of CSV, whose bytes are those of `path`, if given.
-
-    Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
-    class. So do columns that are wanted as texts. Ids become numbers, but no dates.
-    """
+    """Return the Arrow table of CSV, whose bytes are those of `path`, if given."""
     before = csv.field_size_limit(sys.maxsize)  # cells of over 131,072 characters
     try:
         with peekable(raw) as file:
@@ -72,7 +68,7 @@ def read_csv(
             commas[name] = numbers
     dots = []  # columns whose dots may be those of thousands
     for i, name in enumerate(table.column_names):
-        if options.stays_text(name):
+        if options.stays_text(name):  # as numbers 01 and 1 would be the same label
             columns[i] = _without_gaps(columns[i])
         elif name in commas:
             columns[i] = commas[name]
@@ -93,11 +89,7 @@ def read_csv(
 
 
 def _delimiter(head: bytes, source: str, options: Options) -> str:
-    """Return the delimiter that cuts the first rows into equally many columns.
-
-    A comma where none does. Of several, those that yield the required columns are
-    preferred.
-    """
+    """Return what cuts the first rows into equally many columns, those required."""
     names = {*(options.named() or options.names)}
     fitting = _fitting(head)
     fitting = {x: rows for x, rows in fitting.items() if names <= {*rows[0]}} or fitting
@@ -117,16 +109,11 @@ def has_names(head: bytes, names: Iterable[str]) -> bool:
 
 
 def table_width(head: bytes) -> int:
-    """Return the number of columns if text is surely CSV, else 0.
-
-    All of the first rows, two or more, have as many values, and no separator has a
-    space after it, as it would in a sentence.
-    """
+    """Return the number of columns if text is surely CSV, else 0."""
     text = head.decode("utf-8-sig", "replace")
-    if len(text.splitlines()) < 2:
-        return 0
-    for delimiter in _DELIMITERS:
+    for delimiter in _DELIMITERS if len(text.splitlines()) > 1 else ():
         rows, are_even = _first_rows(head, delimiter)
+        # In a sentence a space follows.
         if are_even and len(rows[0]) > 1 and f"{delimiter} " not in text:
             return len(rows[0])
     return 0
@@ -305,13 +292,6 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
     """Return a column of texts as what all of its cells are, if nothing is lost by it.
 
     Truth values, integers, floats, dates or timestamps; empty cells are missing.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> texts = pa.chunked_array([["1", "2.5", "NA"]], pa.large_string())
-    >>> as_typed(texts).to_pylist(), as_typed(pa.chunked_array([["007"]])).to_pylist()
-    ([1.0, 2.5, None], ['007'])
     """
     if len(column) and pc.all(pc.equal(pc.binary_length(column), 0)).as_py():
         return pa.chunked_array([pa.nulls(len(column))])  # of no type yet
@@ -416,10 +396,7 @@ def _as_moments(column: Any) -> Any:
 
 
 def _without_empty(column: Any) -> Any:
-    """Return a column of texts whose empty cells are missing, quoted or not.
-
-    As pandas and DuckDB read them: CSV cannot distinguish the two.
-    """
+    """Return a column of texts whose empty cells are missing, quoted or not."""
     empty = pc.equal(pc.binary_length(column), 0)
     return pc.if_else(empty, _missing(), column) if pc.any(empty).as_py() else column
 

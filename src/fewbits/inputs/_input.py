@@ -80,18 +80,7 @@ class Options:
 
 
 class Texts(Sequence[str]):
-    """A read-only list of texts over an Arrow column.
-
-    They stay in Arrow's memory, a pyarrow.ChunkedArray of large_string without missing
-    values: one long text makes the others no larger.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> texts = Texts(pa.chunked_array([["one", "two"]], pa.large_string()))
-    >>> texts[1], texts[:1], len(texts)
-    ('two', ['one'], 2)
-    """
+    """A read-only list of texts over an Arrow column, whose memory they stay in."""
 
     def __init__(self, column: Any) -> None:
         self.column = column
@@ -233,10 +222,7 @@ def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def checked_vectors(array: Any, source: str) -> Any:
-    """Return a matrix of finite real numbers; memory maps stay memory maps.
-
-    Encoders check this too, but cannot say which file it was.
-    """
+    """Return a matrix of finite real numbers; memory maps stay memory maps."""
     if array.ndim != 2:
         raise ArtefactError(
             f"{source} holds an array of shape {array.shape}; "

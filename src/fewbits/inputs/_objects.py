@@ -51,10 +51,7 @@ _FILES_ADVICE = "for the files give paths, [Path(name) for name in names], or re
 
 
 class _FrameTable(Table):
-    """A data frame, whose columns are copied unless they are Arrow's own.
-
-    A column that Arrow does not know is refused where it is asked for.
-    """
+    """A data frame; a column that Arrow does not know is refused where it is used."""
 
     def __init__(self, frame: Any, auxiliary: tuple[str, ...]) -> None:
         table, self._reasons = typed_columns(frame)

@@ -212,10 +212,7 @@ def _arrow_file(path: Path) -> _File:
 
 
 def read_ipc(source: Any, head: bytes) -> Any:
-    """Return the table of an Arrow file or stream, which begins with `head`.
-
-    What is damaged is refused before Arrow would look behind the end of a buffer.
-    """
+    """Return the table of an Arrow file or stream, which begins with `head`."""
     if head.startswith(b"ARROW1"):
         with pa.ipc.open_file(source) as reader:
             table = reader.read_all()
@@ -268,11 +265,7 @@ def _plain_fields(fields: Iterable[Any]) -> list[Any]:
 
 
 def _common_fields(schemas: Sequence[list[Any]], paths: Sequence[Path]) -> list[Any]:
-    """Return fields that hold the columns of all files, in the order of the first.
-
-    Columns are matched by name; numbers become the wider type, and columns without a
-    value what they are elsewhere. Anything else is refused: values would be lost.
-    """
+    """Return fields that hold the columns of all files, in the order of the first."""
     first = list(schemas[0])
     names = [field.name for field in first]
     for schema, path in zip(schemas[1:], paths[1:], strict=True):
@@ -330,16 +323,7 @@ def is_partition(path: Path) -> bool:
 
 
 def partitions(paths: Sequence[Path]) -> dict[str, Any]:
-    """Return the columns in the names of folders, an Arrow array of a value per file.
-
-    They are whole numbers where all values are such, else texts.
-
-    Examples
-    --------
-    >>> years = partitions([Path("year=2020/a.parquet"), Path("year=2021/a.parquet")])
-    >>> years["year"].to_pylist()
-    [2020, 2021]
-    """
+    """Return the columns in the names of folders, a value per file."""
     rows: list[dict[str, str | None]] = []
     for path in paths:
         folders = [part for part in path.parts[:-1] if is_partition(Path(part))]

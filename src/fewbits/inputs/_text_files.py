@@ -37,10 +37,8 @@ _MAX_SHOWN = 30  # characters of a line in a message
 def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     """Return the lines that are not blank: texts, or codes if that is the kind.
 
-    Where each is a vector in brackets, they are vectors; other numbers are refused, as
-    they would be embedded as words. A line ends at a line feed, a carriage return or
-    both, not at every separator that Python knows; blanks around a text are not
-    part of it.
+    Where each is a vector in brackets, they are vectors; other numbers are refused. A
+    line ends at a line feed, a carriage return or both.
     """
     batches: list[Any] = []
     last = count = 0  # line, and texts
@@ -91,18 +89,10 @@ _FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$")
 
 
 def has_word_vectors(head: bytes) -> bool:
-    r"""Return whether a text begins as word vectors of word2vec, GloVe and fastText do.
+    """Return whether a text begins as word vectors of word2vec, GloVe and fastText do.
 
-    On most lines a word, and behind it as many numbers as on the first, two or more, of
-    which some have a decimal point. word2vec and fastText begin with a line of two
-    numbers: how many words, and how many numbers each has.
-
-    Examples
-    --------
-    >>> has_word_vectors(b"king 0.1 -2.5\nqueen 1e-3 .7\n")
-    True
-    >>> has_word_vectors(b"Boeing 737 800\nAirbus 320 200\n")
-    False
+    On most lines a word, and behind it as many numbers as on the first, some with a
+    decimal point. word2vec and fastText begin with a line of two numbers.
     """
     lines = [line for line in head.splitlines() if line.strip()]
     if len(head) >= HEAD - 4:
@@ -177,11 +167,7 @@ _Row = dict[str, Any]
 
 
 def read_json_lines(file: IO[bytes], source: str) -> Any:
-    """Return the Arrow table of JSON lines, whose keys are the names of columns.
-
-    A key that a line lacks is a missing value there. Numbers stay whole where all of a
-    column are; what is of several types is refused.
-    """
+    """Return the Arrow table of JSON lines, whose keys are the names of columns."""
     batches: list[Any] = []
     last = count = 0  # line, and objects
     full = (
@@ -203,10 +189,7 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
 
 
 def read_json(file: IO[bytes], source: str) -> Any:
-    """Return the Arrow table of a list of objects in JSON, or of JSON lines.
-
-    Some name these .json, too: they begin with an object.
-    """
+    """Return the Arrow table of a list of objects in JSON, or of JSON lines."""
     content = file.read().removeprefix(codecs.BOM_UTF8)
     if not content.lstrip().startswith(b"["):
         return read_json_lines(io.BytesIO(content), source)

@@ -97,10 +97,7 @@ def text_kind(column: Any) -> tuple[TextKind, str]:
 
 
 def check_words(column: Any, what: str, advice: str, *, numbers: bool = True) -> None:
-    """Refuse texts that stand for numbers or vectors, where words are meant.
-
-    Plain numbers may be words, such as postcodes, if the caller says so.
-    """
+    """Refuse texts that stand for numbers or vectors, where words are meant."""
     kind, text = text_kind(column)
     shown = repr(text[:_MAX_SHOWN])
     problems = {
@@ -133,11 +130,8 @@ def _are_codes(column: Any, head: list[str]) -> bool:
     return 2 * sum(mixed) > len(head)
 
 
-def exceptions(column: Any, pattern: str) -> tuple[int, str, int] | None:
-    """Return the texts that do not match, if most of a column do.
-
-    The row of the first one, its text, and how many there are. Blanks do not count.
-    """
+def exceptions(column: Any, pattern: str) -> tuple[int, str] | None:
+    """Return row and text of the first that does not match, if most of a column do."""
     matching = _matches(column, pattern).combine_chunks()
     blank = _matches(column, r"^\s*$").combine_chunks()
     other = pc.and_(pc.invert(matching), pc.invert(blank)).fill_null(False)
@@ -145,7 +139,7 @@ def exceptions(column: Any, pattern: str) -> tuple[int, str, int] | None:
     if not n_other or n_other >= n_matching:
         return None
     row = pc.index(other, True).as_py()
-    return row, column[row].as_py(), n_other
+    return row, column[row].as_py()
 
 
 def all_match(column: Any, pattern: str) -> bool:
@@ -301,10 +295,7 @@ def _letters(column: Any, what: str) -> NDArray[np.uint8]:
 
 
 def check_no_file_names(texts: Sequence[str], advice: str) -> None:
-    """Refuse texts of which most are names of files: these would be embedded.
-
-    By the name alone: clients of a service must not learn which files it has.
-    """
+    """Refuse names of files, by these alone: a service must not say which it has."""
     head = texts[:_HEAD]
     short = [text for text in head if len(text) <= 4096 and len(text.split()) == 1]
     names = [text for text in short if kind_of(Path(text)) in IMAGES | FILES]
