@@ -9,6 +9,7 @@ import signal
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -62,6 +63,19 @@ COMMANDS = {
 UsageError: Any = typer.BadParameter.__base__
 
 
+class _Commands(Mapping[str, Any]):
+    """The commands by name; the module of one is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
 class _Command(TyperCommand):
     def make_parser(self, ctx: Any) -> Any:
         """Return a parser that refuses an option of one value that is given twice."""
@@ -84,13 +98,10 @@ class _Application(TyperGroup):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.commands: Any = dict.fromkeys(COMMANDS)  # to suggest the nearest name
+        self.commands: Any = _Commands()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, name: str) -> Any:
-        return _command(name) if name in COMMANDS else None
+        return list(COMMANDS)  # the inherited one imports every command
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         try:

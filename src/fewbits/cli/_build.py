@@ -86,10 +86,7 @@ def build(
     random_state: opt.RandomState = None,
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
-    overwrite: Annotated[
-        bool,
-        Option("--overwrite", help="Replace what COLLECTION holds, its encoder too."),
-    ] = False,
+    overwrite: opt.Overwrite = False,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:

@@ -57,9 +57,7 @@ def export(
             "of the items, at most 1,000. They are left out of FILE."
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace existing files.")
-    ] = False,
+    overwrite: opt.Overwrite = False,
 ) -> None:
     """Write the items and labels of a data set to a file.
 

@@ -41,9 +41,7 @@ def fit(
     random_state: opt.RandomState = None,
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace an existing collection.")
-    ] = False,
+    overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
 ) -> None:
     """Learn an encoder from INPUT alone: a collection without rows.

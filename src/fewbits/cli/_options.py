@@ -90,6 +90,9 @@ SkipBlank = Annotated[
 SkipUnreadable = Annotated[
     bool, Option("--skip-unreadable", help="Leave out images that are damaged.")
 ]
+Overwrite = Annotated[
+    bool, Option("--overwrite", help="Replace what is there, an encoder too.")
+]
 Timeout = Annotated[
     float | None,
     Option(

@@ -18,7 +18,6 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     known_names,
-    own_memory,
     typed_columns,
     with_index,
 )
@@ -50,46 +49,11 @@ _NUMERIC = re.compile(r"[\d\[({]")  # what every written number or vector has
 _FILES_ADVICE = "for the files give paths, [Path(name) for name in names], or read them"
 
 
-class _FrameTable(Table):
-    """A data frame; a column that Arrow does not know is refused where it is used."""
-
-    def __init__(self, frame: Any, auxiliary: tuple[str, ...]) -> None:
-        table, self._reasons = typed_columns(frame)
-        self._is_arrow = hasattr(frame, "column_names")
-
-        def arrays(place: int) -> Any:
-            if (name := self.names[place]) in self._reasons:
-                raise ArgumentError(self._unreadable(name))
-            return table.column(place).chunks
-
-        super().__init__(table.schema, len(table), arrays, auxiliary)
-
-    def _unreadable(self, name: str) -> str:
-        return f"cannot read column {name!r} of the data frame: {self._reasons[name]}"
-
-    def stored_column(self, place: int) -> Any:
-        column = super().stored_column(place)
-        return column if self._is_arrow else own_memory(column)
-
-    def read(self, options: Options) -> Input:
-        """Return the items; a refusal also says which columns cannot be read."""
-        try:
-            return read_table(self, options, "the data frame")
-        except ArgumentError as error:
-            name = next(iter(self._reasons), None)
-            if name is None or repr(name) in str(error):
-                raise
-            raise ArgumentError(f"{error}; {self._unreadable(name)}") from None
-
-
 def read_object(items: Any, options: Options) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
     items = as_frame(items)
     if is_frame(items):
-        frame, levels = with_index(items)
-        if options.columns is None and options.id is None:
-            warn_of_index(frame)
-        return _FrameTable(frame, levels).read(options)
+        return _read_frame(items, options)
     check_several(items)
     what = f"the {type(items).__name__}"
     options.refuse_columns(what)
@@ -115,16 +79,35 @@ def read_object(items: Any, options: Options) -> Input:
         raise ArgumentError(str(error)) from None
 
 
-def warn_of_index(frame: Any) -> None:
-    """Warn of an index of pandas that is left out: ids would be expected to be it."""
-    if not hasattr(frame, "iloc"):
-        return  # of another library than pandas
-    index = frame.index
-    if any(index.names) or not np.array_equal(index, np.arange(len(frame))):
-        warn_user(
-            "the index of the data frame is left out: to have it as ids, give it a "
-            "name, such as frame.rename_axis('id'), and name it, id='id'"
-        )
+def _read_frame(items: Any, options: Options) -> Input:
+    """Return the items; columns that cannot be read do no harm elsewhere."""
+    frame, levels = with_index(items)
+    if options.columns is None and options.id is None and hasattr(frame, "iloc"):
+        names, numbers = frame.index.names, np.arange(len(frame))
+        if any(names) or not np.array_equal(frame.index, numbers):
+            warn_user(
+                "the index of the data frame is left out: to have it as ids, give it a "
+                "name, such as frame.rename_axis('id'), and name it, id='id'"
+            )
+    table, reasons = typed_columns(frame)
+
+    def unreadable(name: str) -> str:
+        return f"cannot read column {name!r} of the data frame: {reasons[name]}"
+
+    def arrays(place: int) -> Any:
+        if (name := table.column_names[place]) in reasons:
+            raise ArgumentError(unreadable(name))
+        return table.column(place).chunks
+
+    is_arrow = hasattr(frame, "column_names")
+    columns = Table(table.schema, len(table), arrays, levels, is_ours=is_arrow)
+    try:
+        return read_table(columns, options, "the data frame")
+    except ArgumentError as error:
+        name = next(iter(reasons), None)
+        if name is None or repr(name) in str(error):
+            raise
+        raise ArgumentError(f"{error}; {unreadable(name)}") from None
 
 
 def as_items(items: Any, kind: str) -> Sequence[Any]:

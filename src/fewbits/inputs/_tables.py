@@ -21,6 +21,7 @@ from fewbits._arrow import (
     chunks_of,
     is_list,
     list_matrix,
+    own_memory,
     plain_column,
     plain_type,
     stored_column,
@@ -50,11 +51,13 @@ class Table:
         auxiliary: tuple[str, ...] = (),
         *,
         in_memory: bool = True,
+        is_ours: bool = True,
     ) -> None:
         self.fields = _plain_fields(fields)
         self.names: list[str] = [field.name for field in self.fields]
         self.n_columns = len(self.fields)
         self.auxiliary, self.in_memory = auxiliary, in_memory
+        self._is_ours = is_ours  # else others may write to the arrays
         self._n_rows, self._arrays, self._mask = n_rows, arrays, None
         self._read: dict[int, list[Any]] = {}
         self._columns: dict[int, Any] = {}
@@ -96,8 +99,10 @@ class Table:
         """Return a column of the type that it has, to be given back later."""
         chunks = list(self._of_mask(map(stored_column, self._chunks(place))))
         if len({str(chunk.type) for chunk in chunks}) != 1:
-            return self.column(place)
-        return pa.chunked_array(chunks)
+            column = self.column(place)
+        else:
+            column = pa.chunked_array(chunks)
+        return column if self._is_ours else own_memory(column)
 
     def vectors(self, place: int, what: str) -> NDArray[Any]:
         """Return a column of lists as a matrix, holding no second copy of it."""
