@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,12 +28,6 @@ _NOT_ISO = (
     rf"{_DAY}([./-]){_DAY}\1{_YEAR}|{_YEAR}([./]){_DAY}\2{_DAY}"
     rf"|{_DAY}[ -]{_MONTH}[ -]{_YEAR}|{_MONTH} {_DAY},? {_YEAR}"
 )
-#: Types of columns that files hold as texts in ISO 8601.
-_MOMENTS = {
-    "date32": "dates",
-    "timestamp[us]": "times",
-    "timestamp[us, tz=UTC]": "times",
-}
 
 
 def build(
@@ -258,7 +253,11 @@ def _notes_on_times(built: "Collection") -> Iterator[str]:
     if not names or not len(built):
         return
     first = next(built.batches(names)).slice(0, 1000)
-    types = [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")]
+    kinds = {
+        "date32": pa.date32(),
+        "timestamp[us]": pa.timestamp("us"),
+        "timestamp[us, tz=UTC]": pa.timestamp("us", "UTC"),
+    }
     for name in names:
         values = [value for value in first[name].to_pylist() if value]
         if values and all(re.fullmatch(_NOT_ISO, value) for value in values):
@@ -268,12 +267,10 @@ def _notes_on_times(built: "Collection") -> Iterator[str]:
                 "compare letter by letter; write them as 2025-03-14, and build with "
                 f"{option}"
             )
-        for (kind, what), type in zip(_MOMENTS.items(), types, strict=True):
-            try:
+        for kind, type in kinds.items() if values else ():
+            with suppress(pa.ArrowInvalid):
                 pa.array(values, pa.string()).cast(type)
-            except pa.ArrowInvalid:
-                continue
-            if values:
+                what = "dates" if kind == "date32" else "times"
                 option = shlex.join(["--types", f"{name}={kind}"])
                 yield f"{name} holds {what} as texts; {option} reads them as {what}"
-            break
+                break

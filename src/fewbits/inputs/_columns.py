@@ -9,9 +9,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,13 +61,12 @@ _SKIPPED = 5  # rows in a message
 _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
 
 
-@dataclass(frozen=True)
-class _Choice:
+class _Choice(NamedTuple):
     """The columns of the items, and the kind as which they are read."""
 
     kind: str  # also "written" vectors, and "numbers" side by side
-    places: list[int]
-    left_out: list[int] = field(default_factory=list)
+    places: Sequence[int]
+    left_out: Sequence[int] = ()
 
 
 def read_table(
@@ -114,7 +112,17 @@ def read_table(
         )
         chosen = "columns of numbers" if len(names) > 1 else f"column {names[0]!r}"
         warn_user(f"{source}: {chosen} taken, left out: {shown}")
-    columns = _kept_columns(table, beside, choice.places, source)
+    columns = {}
+    for i in beside:
+        name = table.names[i]
+        column_index(table, name, source)  # of two of one name, one would come back
+        is_kept = is_text(table.fields[i].type) and i not in choice.places
+        if is_kept and (odd := exceptions(table.column(i), PLAIN_NUMBER)):
+            warn_user(
+                f"{source}: column {name!r} is kept as text, because of "
+                f"{odd[1][:_MAX_SHOWN]!r} in row {odd[0]}"
+            )
+        columns[name] = table.stored_column(i)
     if label is not None:
         columns[table.names[label]] = table.stored_column(label)
     is_vectors = choice.kind in ("vectors", "written", "numbers")
@@ -397,24 +405,6 @@ def _likely_id(table: Table, options: Options, source: str) -> str | None:
         elif pa.types.is_integer(kind := table.fields[place].type) or is_text(kind):
             return name  # it is not read for that
     return None
-
-
-def _kept_columns(
-    table: Table, kept: Sequence[int], items: Sequence[int], source: str
-) -> dict[str, Any]:
-    """Return other columns by name, and warn of those kept as texts for a few cells."""
-    columns = {}
-    for i in kept:
-        name = table.names[i]
-        column_index(table, name, source)  # of two of one name, one would come back
-        is_kept = is_text(table.fields[i].type) and i not in items
-        if is_kept and (odd := exceptions(table.column(i), PLAIN_NUMBER)):
-            warn_user(
-                f"{source}: column {name!r} is kept as text, because of "
-                f"{odd[1][:_MAX_SHOWN]!r} in row {odd[0]}"
-            )
-        columns[name] = table.stored_column(i)
-    return columns
 
 
 # Rows without a text or a label

@@ -198,17 +198,12 @@ def read_json(file: IO[bytes], source: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{source} is not JSON: {one_line(error)}") from None
     for row, value in enumerate(rows):
-        if not isinstance(value, dict) or not value:
-            raise ArgumentError(
-                f"{source} needs a list of objects, such as [{{'text': ...}}]; item "
-                f"{row} is {a_kind(value)}"
-            )
+        _check_row(value, f"item {row}", source)
     numbered = [*enumerate(rows)]
     return plain_table(_table_of(numbered, source, "items")) if rows else pa.table({})
 
 
 def _object(line: bytes, number: int, source: str) -> _Row:
-    """Return the object on a line, which has keys: else it were a row of nothing."""
     try:
         row = strict_json(line.removeprefix(codecs.BOM_UTF8).decode())
     except (ValueError, RecursionError) as error:
@@ -218,14 +213,16 @@ def _object(line: bytes, number: int, source: str) -> _Row:
         raise ArtefactError(
             f"{source} is not JSON in line {number}: {one_line(error)}{hint}"
         ) from None
-    if not isinstance(row, dict):
-        shown = line.decode("utf-8", "replace").strip()[:_MAX_SHOWN]
-        raise ArtefactError(
-            f"{source} needs an object on each line, such as {{'text': ...}}; line "
-            f"{number} holds {shown!r}"
+    return _check_row(row, f"line {number}", source)
+
+
+def _check_row(row: Any, where: str, source: str) -> _Row:
+    """Return an object that has keys: else it were a row of nothing."""
+    if not isinstance(row, dict) or not row:
+        raise ArgumentError(
+            f"{source} needs objects with keys, such as {{'text': ...}}; {where} is "
+            + ("empty" if row == {} else a_kind(row))
         )
-    if not row:
-        raise ArgumentError(f"{source} has an object without keys in line {number}")
     return row
 
 
