@@ -211,44 +211,35 @@ def list_matrix(chunks: Iterable[Any], n_rows: int, what: str) -> NDArray[Any]:
     """Return lists of numbers of one length as a matrix; no copy of a single chunk."""
     matrix, start = np.empty((0, 0)), 0
     for chunk in chunks:
-        rows = _list_rows(chunk, what, start)
-        if not len(rows):
+        if not len(chunk):
             continue
-        if not start:
-            if len(rows) == n_rows:
-                return rows
-            matrix = np.empty((n_rows, rows.shape[1]), rows.dtype)
-        if rows.shape[1] != matrix.shape[1]:
+        if chunk.null_count:
+            raise FeatureError(missing_message(chunk, what, start))
+        values = chunk.flatten()  # what the rows of a slice hold, and no more
+        if pa.types.is_fixed_size_list(chunk.type):
+            lengths = np.full(len(chunk), chunk.type.list_size)
+        else:
+            lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
+        if values.null_count:
+            place = pc.index(values.is_null(), True).as_py()
+            row = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
+            raise FeatureError(f"{what} lacks a number in row {start + row}")
+        width = matrix.shape[1] if start else int(lengths[0])
+        if (lengths != width).any():
+            row = int(np.argmax(lengths != width))
             raise FeatureError(
-                f"{what} has vectors of several lengths: {matrix.shape[1]} numbers in "
-                f"row 0, {rows.shape[1]} in row {start}"
+                f"{what} has vectors of several lengths: {width} numbers in row 0, "
+                f"{lengths[row]} in row {start + row}"
             )
+        rows = np.asarray(values.to_numpy(zero_copy_only=False))
+        rows = rows.reshape(len(chunk), width)
+        if len(rows) == n_rows:
+            return rows
+        if not start:
+            matrix = np.empty((n_rows, width), rows.dtype)
         matrix[start : start + len(rows)] = rows
         start += len(rows)
     return matrix
-
-
-def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
-    if chunk.null_count:
-        raise FeatureError(missing_message(chunk, what, first_row))
-    values = chunk.flatten()  # what the rows of a slice hold, and no more
-    if pa.types.is_fixed_size_list(chunk.type):
-        lengths = np.full(len(chunk), chunk.type.list_size)
-    else:
-        lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
-    if values.null_count:
-        place = pc.index(values.is_null(), True).as_py()
-        row = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
-        raise FeatureError(f"{what} lacks a number in row {first_row + row}")
-    if len(lengths) and (lengths != lengths[0]).any():
-        row = int(np.argmax(lengths != lengths[0]))
-        raise FeatureError(
-            f"{what} has vectors of several lengths: {lengths[0]} numbers in row "
-            f"{first_row}, {lengths[row]} in row {first_row + row}"
-        )
-    width = int(lengths[0]) if len(lengths) else 0
-    flat = values.to_numpy(zero_copy_only=False)
-    return np.asarray(flat).reshape(len(chunk), width)
 
 
 # Checks of columns

@@ -167,7 +167,9 @@ def main() -> None:
     # Arrow imports pandas, where it is installed, to see whether a list is a Series:
     # 0.2 of the 0.65 seconds of a search. Commands read files, never data frames.
     sys.meta_path.insert(0, _NoPandas)
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *_, **__: typer.echo(
+        f"fewbits: warning: {_one_line(str(message))}", err=True
+    )
     # Where one is closed, there is nothing to read, and what is printed goes nowhere.
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
@@ -240,10 +242,6 @@ def _message(error: BaseException) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
     return text
-
-
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    typer.echo(f"fewbits: warning: {_one_line(str(message))}", err=True)
 
 
 def _one_line(text: str) -> str:

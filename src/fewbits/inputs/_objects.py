@@ -68,7 +68,12 @@ def read_object(items: Any, options: Options) -> Input:
             table = pa.table([as_column(items)], names=["text"])
             return read_table(Table.of(table), options, what)
         return Input("texts", as_texts(items, are_meant=False), None, what)
-    if _holds_images(items):
+    is_list = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
+    if is_list and _is_image(_first(items)):
+        for row, item in enumerate(items):
+            if not _is_image(item):
+                shown = "no value" if _is_missing(item) else type(item).__name__
+                raise ArgumentError(f"expected images, got {shown} in row {row}")
         return Input("images", list(items), None, what)
     try:
         if hasattr(items, "tocsr"):
@@ -217,17 +222,6 @@ def are_bytes(items: Any) -> bool:
     if is_column(items):
         return "binary" in str(as_column(items).type)
     return _is_list(items) and isinstance(_first(items), bytes)
-
-
-def _holds_images(items: Any) -> bool:
-    listed = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
-    if not listed or not _is_image(_first(items)):
-        return False
-    for row, item in enumerate(items):
-        if not _is_image(item):
-            shown = "no value" if _is_missing(item) else type(item).__name__
-            raise ArgumentError(f"expected images, got {shown} in row {row}")
-    return True
 
 
 def _is_image(item: Any) -> bool:
