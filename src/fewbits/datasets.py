@@ -21,8 +21,6 @@ __all__ = [
     "Dataset",
     "Entry",
     "available",
-    "export",
-    "hold_out",
     "load",
     "load_digits",
     "load_icd10",
