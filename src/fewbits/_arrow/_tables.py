@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._arrow._python import array_of
-from fewbits._lazy import pa
+from fewbits._lazy import pa, pc
 from fewbits.errors import ArgumentError, a_kind, one_line
 
 _MANY = 30  # names in a message
@@ -137,7 +137,7 @@ def _plain(chunk: Any, kind: Any) -> Any:
         # Arrow itself takes no views from a dictionary, as polars writes them.
         return _plain(chunk.dictionary, kind).take(chunk.indices)
     if pa.types.is_run_end_encoded(chunk.type):
-        return _plain(pa.compute.run_end_decode(chunk), kind)
+        return _plain(pc.run_end_decode(chunk), kind)
     if chunk.type == kind:
         return chunk
     if pa.types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
