@@ -12,6 +12,8 @@ from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.evaluation import mean_average_precision, neighbour_recall, same_label
 
+DENOMINATORS = ["min", "hits", "hits-skip", "R"]
+
 
 def average_precision(distances, relevant, **options):
     """AP of one ranking by distances; NaN where the query is skipped."""
@@ -25,15 +27,22 @@ def average_precision(distances, relevant, **options):
     return score.value
 
 
-def ranked_ap(truth, at):
+def ranked_ap(truth, at, denominator):
     """AP of one order without ties; None where the query is skipped."""
     length = min(at or len(truth), len(truth))
     hits, total = 0, Fraction(0)
     for rank, relevant in enumerate(truth[:length], start=1):
         hits += relevant
         total += Fraction(int(hits), rank) * bool(relevant)
-    divisor = min(length, sum(truth))
-    return total / divisor if divisor else None
+    divisor = {
+        "min": min(length, sum(truth)),
+        "hits": hits,
+        "hits-skip": hits,
+        "R": length,
+    }[denominator]
+    if divisor == 0:
+        return Fraction(0) if denominator == "hits" else None
+    return total / divisor
 
 
 def orders(distances, relevant):
@@ -45,8 +54,8 @@ def orders(distances, relevant):
     return [sum(choice, ()) for choice in product(*parts)]
 
 
-def brute_force(distances, relevant, at):
-    values = [ranked_ap(o, at) for o in orders(distances, relevant)]
+def brute_force(distances, relevant, at, denominator):
+    values = [ranked_ap(o, at, denominator) for o in orders(distances, relevant)]
     values = [value for value in values if value is not None]
     return float(sum(values) / len(values)) if values else float("nan")
 
@@ -55,11 +64,75 @@ rankings = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max
 
 
 @given(items=rankings, at=st.one_of(st.none(), st.integers(1, 9)))
-def test_expected_value_is_the_mean_over_all_orders(items, at):
+@pytest.mark.parametrize("denominator", DENOMINATORS)
+def test_expected_value_is_the_mean_over_all_orders(denominator, items, at):
     distances, relevant = zip(*items, strict=True)
-    value = average_precision(distances, relevant, at=at)
-    expected = brute_force(distances, relevant, at)
+    value = average_precision(distances, relevant, at=at, denominator=denominator)
+    expected = brute_force(distances, relevant, at, denominator)
     assert value == pytest.approx(expected, rel=1e-13, nan_ok=True)
+
+
+@given(items=rankings, at=st.one_of(st.none(), st.integers(1, 9)))
+def test_optimistic_and_pessimistic_are_the_extremes(items, at):
+    distances, relevant = zip(*items, strict=True)
+    values = [ranked_ap(o, at, "min") for o in orders(distances, relevant)]
+    best = average_precision(distances, relevant, at=at, ties="optimistic")
+    worst = average_precision(distances, relevant, at=at, ties="pessimistic")
+    if None in values:
+        assert np.isnan([best, worst]).all()
+    else:
+        assert (best, worst) == pytest.approx((float(max(values)), float(min(values))))
+
+
+@given(items=rankings, at=st.one_of(st.none(), st.integers(1, 9)))
+@pytest.mark.parametrize("denominator", DENOMINATORS)
+def test_stable_keeps_the_order_of_the_database(denominator, items, at):
+    distances, relevant = zip(*items, strict=True)
+    order = np.argsort(distances, kind="stable")
+    expected = ranked_ap([relevant[i] for i in order], at, denominator)
+    value = average_precision(
+        distances, relevant, at=at, denominator=denominator, ties="stable"
+    )
+    expected = float("nan") if expected is None else float(expected)
+    assert value == pytest.approx(expected, rel=1e-13, nan_ok=True)
+
+
+@pytest.mark.parametrize("denominator", DENOMINATORS)
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
+def test_bounds_are_the_order_within_ties_for_any_denominator(ties, denominator):
+    distances = np.array([1, 0, 1, 1, 2, 2])
+    relevant = np.array([1, 0, 0, 1, 1, 0], bool)
+    sign = -1 if ties == "optimistic" else 1
+    order = np.lexsort([sign * relevant, distances])
+    for at in range(1, 8):
+        value = average_precision(
+            distances, relevant, at=at, denominator=denominator, ties=ties
+        )
+        expected = ranked_ap(relevant[order], at, denominator)
+        expected = float("nan") if expected is None else float(expected)
+        assert value == pytest.approx(expected, nan_ok=True)
+
+
+def test_random_order_agrees_with_the_mean():
+    rng = np.random.default_rng(0)
+    distances, relevant = rng.integers(0, 3, 30), rng.random(30) < 0.3
+    draws = [
+        average_precision(distances, relevant, ties="random", random_state=seed)
+        for seed in range(400)
+    ]
+    error = np.std(draws) / np.sqrt(len(draws))
+    assert abs(np.mean(draws) - average_precision(distances, relevant)) < 4 * error
+    assert draws[0] == average_precision(
+        distances, relevant, ties="random", random_state=0
+    )
+
+
+def test_the_known_example_of_hidden_recall_failure():
+    order = [1, 2, 3]
+    found_one = average_precision(order, [True, False, False], denominator="hits")
+    found_two = average_precision(order, [True, False, True], denominator="hits")
+    assert found_one == 1.0
+    assert found_two == pytest.approx(5 / 6)
 
 
 @pytest.mark.parametrize("before", [0, 60, 10**4, 10**6])
@@ -84,19 +157,22 @@ def data():
     return queries, database, rng.integers(0, 5, 20), rng.integers(0, 5, 200)
 
 
+@pytest.mark.parametrize("ties", ["expected", "stable", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("denominator", DENOMINATORS)
 @pytest.mark.parametrize("at", [None, 47, 10**9])
-def test_mean_over_queries(data, at):
+def test_mean_over_queries(data, at, denominator, ties):
     queries, database, query_labels, database_labels = data
+    options = {"at": at, "denominator": denominator, "ties": ties}
     relevance = same_label(query_labels, database_labels)
-    score = mean_average_precision(queries, database, relevance, at=at)
+    score = mean_average_precision(queries, database, relevance, **options)
     distances = hamming_distances(queries, database)
     expected = [
-        average_precision(row, database_labels == label, at=at)
+        average_precision(row, database_labels == label, **options)
         for row, label in zip(distances, query_labels, strict=True)
     ]
     np.testing.assert_allclose(score.per_query, expected)
     assert score.value == pytest.approx(np.nanmean(expected))
-    assert "ties: expected" in score.definition
+    assert ties in score.definition
 
 
 def test_answers_do_not_depend_on_the_batch():
@@ -127,6 +203,8 @@ def test_several_labels_and_queries_without_any():
     assert score.per_query == pytest.approx([5 / 6, np.nan, np.nan], nan_ok=True)
     assert score.n_skipped == 2
     assert "2 of 3 queries skipped" in score.definition
+    legacy = mean_average_precision(queries, database, relevance, denominator="hits")
+    assert legacy.per_query == pytest.approx([5 / 6, np.nan, 0.0], nan_ok=True)
 
 
 def test_ranking_of_features():
@@ -157,7 +235,10 @@ SAME = same_label([0, 1], [0, 1])
     [
         ((CODES, CODES, SAME), {"at": 0}, "at must be at least 1, got 0"),
         ((CODES, CODES, SAME), {"at": 1.5}, "at must be a whole number"),
+        ((CODES, CODES, SAME), {"ties": "fair"}, "ties must be one of expected"),
+        ((CODES, CODES, SAME), {"denominator": "r"}, "denominator must be one of min"),
         ((CODES, CODES, SAME), {"metric": "l1"}, "metric must be one of hamming"),
+        ((CODES, CODES, SAME), {"random_state": "x"}, "random_state is not a seed"),
         ((CODES, CODES[:1], SAME), {}, "got 2 queries and 1 items"),
         ((CODES[:0], CODES, SAME), {}, "queries must not be empty"),
         ((CODES, CODES, [0, 1]), {}, "relevance must come from same_label"),

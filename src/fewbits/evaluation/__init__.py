@@ -19,12 +19,8 @@ from fewbits.evaluation._neighbours import (
     search_recall,
     within_distance,
 )
-from fewbits.evaluation._ranking import (
-    Relevance,
-    Score,
-    mean_average_precision,
-    same_label,
-)
+from fewbits.evaluation._ranking import Score, mean_average_precision
+from fewbits.evaluation._relevance import Relevance, same_label
 
 __all__ = [
     "Comparison",

@@ -19,18 +19,10 @@ from fewbits._unit_rows import unit_rows
 from fewbits.codes import pack
 from fewbits.encoders import as_features as encoder_features
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.evaluation._ranking import (
-    Relevance,
-    Score,
-    as_features,
-    as_ids,
-    check_known,
-    hits_at,
-    listed,
-    mean_score,
-    ratios,
-    tie_groups,
-)
+from fewbits.evaluation._checks import as_features, check_known
+from fewbits.evaluation._ranking import Score, mean_score, ratios
+from fewbits.evaluation._relevance import Relevance, as_ids, listed
+from fewbits.evaluation._ties import hits_at, tie_groups
 from fewbits.index import METRICS
 
 FloatArray = NDArray[np.float64]

@@ -14,7 +14,7 @@ from fewbits._typing import Array, CodeArray
 from fewbits.classify import nearest_vote
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._ranking import as_features, check_not_empty
+from fewbits.evaluation._checks import as_features, check_not_empty
 
 __all__ = [
     "Accuracy",
