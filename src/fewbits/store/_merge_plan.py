@@ -31,6 +31,7 @@ class Size:
     n_live: int
     n_bytes: int
     n_updated: int = 0
+    has_dropped: bool = False  # columns
 
     @property
     def live_bytes(self) -> float:
@@ -107,7 +108,8 @@ def compacted(sizes: list[Size], full: int) -> list[Run]:
         if runs and runs[-1].live_bytes + run.live_bytes <= full:
             runs[-1] = runs[-1].concatenated(run)
         else:
-            is_new = size.n_live < size.n_rows or size.n_updated > 0
+            has_old = size.n_updated > 0 or size.has_dropped
+            is_new = size.n_live < size.n_rows or has_old
             runs.append(replace(run, is_new=is_new))
     return runs
 

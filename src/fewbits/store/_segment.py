@@ -268,21 +268,16 @@ def read_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
 
 def segment_schema(manifest: Manifest, entry: SegmentEntry, kind: str) -> Any:
     """Return the schema of a segment's file of rows or of vectors."""
-    return file_schema(manifest, kind, has_rows=entry.has_rows, absent=entry.absent)
+    schema = manifest.stored_schema(entry)
+    return file_schema(manifest, kind, schema, has_rows=entry.has_rows)
 
 
-def file_schema(
-    manifest: Manifest, kind: str, *, has_rows: bool, absent: Sequence[str] = ()
-) -> Any:
-    """Return the schema of a file of rows or of vectors."""
+def file_schema(manifest: Manifest, kind: str, schema: Any, *, has_rows: bool) -> Any:
+    """Return the schema of a file of rows or of vectors that has these columns."""
     import pyarrow as pa
 
-    schema, of_vectors = manifest.schema, kind == "vec"
-    fields = [
-        field
-        for field in schema
-        if (field.name in VECTOR_COLUMNS) == of_vectors and field.name not in absent
-    ]
+    of_vectors = kind == "vec"
+    fields = [x for x in schema if (x.name in VECTOR_COLUMNS) == of_vectors]
     if has_rows and not of_vectors:
         fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
     notes = {
@@ -346,9 +341,10 @@ def write_segment(
     token = new_token()
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
-    schema = file_schema(manifest, "seg", has_rows=has_rows)
+    schema = file_schema(manifest, "seg", manifest.schema, has_rows=has_rows)
     rows = write_arrow(disk, f"seg-{token}.arrow", table.select(schema.names), schema)
-    schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
+    schema = file_schema(manifest, "vec", manifest.schema, has_rows=has_rows)
+    vectors = None
     if schema.names:
         vectors = write_arrow(
             disk, f"vec-{token}.arrow", table.select(schema.names), schema

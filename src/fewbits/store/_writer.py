@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from fewbits.store._manifest import (
     manifest_name,
     newest_manifest,
     publish,
+    read_manifest,
 )
 from fewbits.store._schema import ID, ROW, check_columns
 from fewbits.store._segment import (
@@ -171,6 +172,23 @@ class Writer:
             else:
                 segments.append(replace(entry, absent=(*entry.absent, *more)))
         self._begin(replace(target, segments=tuple(segments)))
+
+    def drop(self, names: Set[str]) -> None:
+        """Drop columns of the user's; their values leave the disk by `compact`."""
+        self._check_usable()
+        self._begin(self.pending().manifest.without(names))
+
+    def restore(self, number: int) -> None:
+        """Take rows and columns of an older state, whose files must be there.
+
+        Numbers of rows, and ids that none is given, go on from the newest.
+        """
+        self._check_usable()
+        older, base = read_manifest(self._disk, number), self.manifest
+        older.check_changeable(self._disk.folder)
+        if (older.schema, older.segments) != (base.schema, base.segments):
+            state = replace(base, schema=older.schema, segments=older.segments)
+            self._begin(state)
 
     # States.
 
@@ -331,7 +349,7 @@ class Writer:
 
     def _sizes(self) -> list[policy.Size]:
         return [
-            policy.Size(s.n_rows, s.n_live, s.n_bytes, s.n_updated)
+            policy.Size(s.n_rows, s.n_live, s.n_bytes, s.n_updated, s.has_dropped)
             for s in self._sources()
         ]
 
@@ -399,6 +417,11 @@ class EditedRows(ABC):
         """Rows with values that stand elsewhere; they may count twice."""
         return 0
 
+    @property
+    def has_dropped(self) -> bool:
+        """True if a file of it has columns that were dropped."""
+        return False
+
     @abstractmethod
     def rows(self) -> Any:
         """Return all rows as a table, deleted ones included."""
@@ -450,6 +473,10 @@ class EditedSegment(EditedRows):
         edits = self._edits.values()
         n_new = (sum(len(edit.positions) for edit in column) for column in edits)
         return self.segment.entry.n_updated + max(n_new, default=0)
+
+    @property
+    def has_dropped(self) -> bool:
+        return bool(self.segment.entry.schema)
 
     def rows(self) -> Any:
         return self.segment.with_edits(self._edits).whole()
