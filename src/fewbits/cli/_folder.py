@@ -230,7 +230,10 @@ def tag(
 
 def restore(
     collection: opt.CollectionPath,
-    at: Annotated[str, Option(help="Version to go back to, by number or name.")],
+    version: Annotated[
+        str,
+        Option("--at", "--version", help="Version to go back to, by number or name."),
+    ],
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -244,7 +247,8 @@ def restore(
     from fewbits.collection import Collection
 
     col = Collection.open(collection)
-    col.restore(int(at) if at.isdecimal() else at, timeout=timeout)
-    facts = {"at": at, "version": col.version, "n_items": len(col)}
-    text = f"{collection}: {len(col):,} items, as at {at}, are version {col.version:,}"
+    col.restore(int(version) if version.isdecimal() else version, timeout=timeout)
+    facts = {"at": version, "version": col.version, "n_items": len(col)}
+    text = f"{collection}: {len(col):,} items, as at {version}, are version "
+    text += f"{col.version:,}"
     print_answer(as_json, {"collection": str(collection), **facts}, text)

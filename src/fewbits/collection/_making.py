@@ -456,7 +456,7 @@ def update_table(
 
 def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None:
     """Refuse columns that are not there, and those that the collection is made of."""
-    if isinstance(names, str):
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
         raise ArgumentError(f"columns must be a list of names, got {names!r}")
     columns = [name for name in schema.names if name not in RESERVED]
     for name in names:
