@@ -459,10 +459,8 @@ def _check_manifest(manifest: Manifest) -> None:
         n_in_file = n_deleted - len(x.deleted)
         files = [*arrow_files, *(update.file for update in x.updates)]
         names = {*x.absent, *(name for update in x.updates for name in update.columns)}
-        files_have = [
-            ({*columns} - {*x.absent}, x.schema),
-            *(({*update.columns}, update.schema) for update in x.updates),
-        ]
+        live = [name for name in manifest.schema.names if name not in x.absent]
+        files_have = [(x.schema, live), *((y.schema, y.columns) for y in x.updates)]
         positions = [-1, *x.deleted, x.n_rows]
         is_right |= {
             # Each row has at least an id of 8 bytes, or its end, and a code.
@@ -476,8 +474,8 @@ def _check_manifest(manifest: Manifest) -> None:
             and all(len(x.sums) in (0, -(-x.n_bytes // BLOCK)) for x in files),
             f"columns of {x.token}": names <= columns
             and all(
-                not text or some <= {*_decoded_schema(text).names}
-                for some, text in files_have
+                not text or _has_columns(_decoded_schema(text), manifest.schema, some)
+                for text, some in files_have
             ),
             f"updates of {x.token}": all(0 < y.n_rows <= x.n_rows for y in x.updates),
             f"ids of {x.token}": x.id_range is None or len(x.id_range) == 2,
@@ -485,6 +483,13 @@ def _check_manifest(manifest: Manifest) -> None:
     for what, is_right_here in is_right.items():
         if not is_right_here:
             raise ValueError(f"its facts contradict each other in the {what}")
+
+
+def _has_columns(stored: Any, schema: Any, names: Iterable[str]) -> bool:
+    """Return whether a file has some columns as they are in the schema."""
+    fields = {field.name: field for field in stored}
+    is_once = len(fields) == len(stored)
+    return is_once and all(fields.get(name) == schema.field(name) for name in names)
 
 
 def newest_number(disk: Disk) -> int:
