@@ -66,6 +66,10 @@ def schema(text):
     return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
 
 
+def schema_text(schema):
+    return base64.b64encode(schema.serialize().to_pybytes()).decode()
+
+
 def sums(data):
     """Return the facts, and (sums, head, tail, n_bytes) of each file."""
     assert data[:16] == SUMS
