@@ -132,6 +132,25 @@ class Model:
         if self.path is not None:
             assert col.repair().is_complete
 
+    def backup(self, col):
+        if self.path is not None:
+            target = self.path.with_name(f"backup {self.rng.random()}")
+            col.backup(target)
+            same(Collection.open(target), self.rows, self.columns)
+            assert Collection.verify_folder(target).is_intact
+
+    def flip(self, col):
+        """Flip a bit of a file that only the newest version needs."""
+        if self.path is not None and not self.tags:
+            paths = [*self.path.glob("rows-*/seg-*"), *self.path.glob("rows-*/upd-*")]
+            path = self.rng.choice(sorted(paths))
+            data = bytearray(path.read_bytes())
+            data[self.rng.randrange(len(data))] ^= 1 << self.rng.randrange(8)
+            path.unlink()  # a copy of it may share its bytes
+            path.write_bytes(data)
+            assert Collection.repair_folder(self.path).is_complete
+            self.col = Collection.open(self.path)
+
     def some(self):
         n = min(len(self.rows), self.rng.choice([1, 1, 2, 9]))
         return self.rng.sample([*self.rows], n)
@@ -171,7 +190,7 @@ CHANGES = [
     Model.drop,
 ]
 STEPS = [*CHANGES, Model.together, Model.tag, Model.restore, Model.compact]
-STEPS += [Model.reopen, Model.repair]
+STEPS += [Model.reopen, Model.repair, Model.backup, Model.flip]
 
 
 @pytest.mark.parametrize("seed", range(300 if NIGHTLY else 6))
