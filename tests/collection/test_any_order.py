@@ -143,6 +143,8 @@ class Model:
         """Flip a bit of a file that only the newest version needs."""
         if self.path is not None and not self.tags:
             paths = [*self.path.glob("rows-*/seg-*"), *self.path.glob("rows-*/upd-*")]
+            if not paths:
+                return
             path = self.rng.choice(sorted(paths))
             data = bytearray(path.read_bytes())
             data[self.rng.randrange(len(data))] ^= 1 << self.rng.randrange(8)
