@@ -51,7 +51,9 @@ def test_the_column_is_gone_and_others_stay(home):
         col.add(X[:1], columns={"n": [7], "note": ["x"]})
     col.drop_columns(["n"])
     assert (col.columns, col[3], len(col)) == ([], {}, N + 1)
+    version = col.version
     col.drop_columns([])
+    assert col.version == version
 
 
 @pytest.mark.parametrize("values", [["new"], [1.5]])

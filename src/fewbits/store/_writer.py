@@ -176,7 +176,8 @@ class Writer:
     def drop(self, names: Set[str]) -> None:
         """Drop columns of the user's; their values leave the disk by `compact`."""
         self._check_usable()
-        self._begin(self.pending().manifest.without(names))
+        if names:
+            self._begin(self.pending().manifest.without(names))
 
     def restore(self, number: int) -> None:
         """Take rows and columns of an older state, whose files must be there.
