@@ -249,6 +249,6 @@ def restore(
     col = Collection.open(collection)
     col.restore(int(version) if version.isdecimal() else version, timeout=timeout)
     facts = {"at": version, "version": col.version, "n_items": len(col)}
-    text = f"{collection}: {len(col):,} items, as at {version}, are version "
+    text = f"{collection}: {len(col):,} items as at {version}, now version "
     text += f"{col.version:,}"
     print_answer(as_json, {"collection": str(collection), **facts}, text)

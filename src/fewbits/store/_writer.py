@@ -407,6 +407,7 @@ class EditedRows(ABC):
     def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
         self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
         self.has_changes = False  # since it was committed or given
+        self.has_dropped = False  # columns in its file
 
     @cached_property
     def deletes(self) -> Deletes:
@@ -417,11 +418,6 @@ class EditedRows(ABC):
     def n_updated(self) -> int:
         """Rows with values that stand elsewhere; they may count twice."""
         return 0
-
-    @property
-    def has_dropped(self) -> bool:
-        """True if a file of it has columns that were dropped."""
-        return False
 
     @abstractmethod
     def rows(self) -> Any:
@@ -462,7 +458,7 @@ class EditedSegment(EditedRows):
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment.n_rows, segment.n_live, segment.entry.n_bytes)
-        self.segment = segment
+        self.segment, self.has_dropped = segment, bool(segment.entry.schema)
         self._edits: dict[str, list[Update]] = {}  # by the names of columns
 
     @cached_property
@@ -474,10 +470,6 @@ class EditedSegment(EditedRows):
         edits = self._edits.values()
         n_new = (sum(len(edit.positions) for edit in column) for column in edits)
         return self.segment.entry.n_updated + max(n_new, default=0)
-
-    @property
-    def has_dropped(self) -> bool:
-        return bool(self.segment.entry.schema)
 
     def rows(self) -> Any:
         return self.segment.with_edits(self._edits).whole()
