@@ -1,6 +1,7 @@
 """Changes in any order leave what a list of rows in Python holds after them."""
 
 import random
+import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -125,7 +126,10 @@ class Model:
         col.compact()
 
     def reopen(self, col):
+        """Open a copy of the folder, of which nothing was read before."""
         if self.path is not None:
+            self.path = self.path.with_name(f"copy {self.rng.random()}")
+            shutil.copytree(col.path, self.path)
             self.col = Collection.open(self.path)
 
     def repair(self, col):

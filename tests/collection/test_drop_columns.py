@@ -1,5 +1,7 @@
 """Columns that are dropped: gone from the newest version, there in those before."""
 
+import shutil
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -221,3 +223,14 @@ def test_damaged_values_can_be_dropped(tmp_path):
     col.drop_columns(["note"])
     assert col[1] == {"n": 1}
     assert col.verify().is_intact
+
+
+def test_a_column_that_came_later_goes_again(tmp_path):
+    col = made(tmp_path / "c")
+    col.update(None, ids=[1], columns={"late": [1]})
+    col.drop_columns(["late"])
+    shutil.copytree(col.path, tmp_path / "copy")  # of which nothing was read before
+    copy = Collection.open(tmp_path / "copy")
+    assert copy.to_arrow() == made().to_arrow()
+    assert copy.verify().is_intact
+    assert newest(copy)["reader_features"] == ["implicit-rows", "inline"]
