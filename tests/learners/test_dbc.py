@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 
 @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 def test_sklearn_contract():
-    learner = DBC(n_bits=12, codes="category", b_step="simultaneous", random_state=0)
+    learner = DBC(n_bits=12, codes="category", random_state=0)
     check_estimator(learner, on_skip=None)
 
 
@@ -154,7 +154,6 @@ def test_units_do_not_matter():
 
 
 @every_rule
-@pytest.mark.parametrize("b_step", ["sequential", "simultaneous"])
 @pytest.mark.parametrize(
     ("X", "y"),
     [
@@ -167,8 +166,8 @@ def test_units_do_not_matter():
     ids=["single", "few", "line", "equal means", "unbalanced"],
 )
 @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
-def test_odd_data(X, y, codes, b_step):
-    dbc = DBC(9, codes=codes, b_step=b_step, n_iter=3, random_state=0).fit(X, y)
+def test_odd_data(X, y, codes):
+    dbc = DBC(9, codes=codes, n_iter=3, random_state=0).fit(X, y)
     assert dbc.encode(X).shape == (len(X), 2)
     assert np.isfinite(dbc.objective_).all()
     assert set(dbc.classes_) == set(y)
@@ -238,7 +237,6 @@ def test_interrupt_keeps_what_was_reached():
         ({"gamma": 1e-300}, r"times weights\.gamma, got 1 and 1e-300"),
         ({"lambda2": np.nan}, "lambda2 must be"),
         ({"codes": "both"}, "codes must be"),
-        ({"b_step": 3}, "b_step must be"),
         ({"n_iter": -1}, "n_iter must be"),
         ({"tol": -0.1}, "tol must be"),
     ],

@@ -253,7 +253,7 @@ def test_deep_learners_take_the_device_along(monkeypatch):
     import torch
 
     from fewbits.learners.deep import DeepHash, TrainingConfig
-    from fewbits.learners.deep._torch import as_device
+    from fewbits.learners.deep._network import as_device
 
     devices = []
     monkeypatch.setattr(

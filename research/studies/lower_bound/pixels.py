@@ -19,7 +19,7 @@ from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners import ITQ
 from fewbits.learners.deep import DeepHash, NetworkConfig, TrainingConfig
-from fewbits.learners.deep._torch import reproducible
+from fewbits.learners.deep._network import reproducible
 from fewbits.learners.deep.losses import LOSSES
 from research.common import datasets
 from research.common.problems import Problem, load_problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -98,9 +98,6 @@ class DBC(IterativeLearner):
     codes : {'image', 'category'}, default='image'
         Whether rows of one class may have different labels. Predicted bits of one class
         may differ in both.
-    b_step : {'sequential', 'simultaneous'}, default='sequential'
-        Choose the labels of one class after the other so that the objective cannot
-        rise, or flip all at once as the released code does, which oscillates.
     n_iter : int, default=10
         Number of alternations between labels and hyperplanes, usually more than it
         takes until no label changes. 0 keeps the hyperplanes that predict the start.
@@ -110,7 +107,7 @@ class DBC(IterativeLearner):
     encoder_ : LinearEncoder
     objective_ : ndarray of shape (n_iter_,)
         Eq. (1) in the units of the notes, a mean over the bits, after each iteration.
-        It never rises with ``b_step='sequential'``.
+        It never rises.
     objective_terms_ : dict of str to ndarray of shape (n_iter_,)
         Its terms without their weights: ``'intra'`` and ``'inter'``, shares of pairs
         whose labels differ, ``'regulariser'`` and ``'slack'``. Beside them
@@ -156,13 +153,11 @@ class DBC(IterativeLearner):
     balance_bits: bool = True
     class_weight: str | None = "balanced"
     codes: str = "image"
-    b_step: str = "sequential"
     n_iter: int = 10
 
     constraints: ClassVar = USUAL | {
         "balance_bits": ["boolean"],
         "codes": [words("image", "category")],
-        "b_step": [words("sequential", "simultaneous")],
         "n_iter": FROM_0,
     }
     needs_labels = True
@@ -187,8 +182,7 @@ class DBC(IterativeLearner):
         labels = initial_labels(Z, categories, self.n_bits, rng, by_image=by_image)
         planes = train(Z, labels, objective)
         start = labels, planes, scores_of(Z, planes), np.empty((0, len(TERMS)))
-        b_step = improve if self.b_step == "sequential" else flip
-        states = partial(iterations, Z, objective, partial(b_step, by_image=by_image))
+        states = partial(iterations, Z, objective, by_image)
         _, planes, scores, history = self._run(states, start, X, numbers)
         self.objective_terms_ = dict(zip(TERMS, history.T, strict=True))
         warn_repeated_bits(scores > 0, "take fewer bits, or raise weights.lambda1")
@@ -199,14 +193,14 @@ class DBC(IterativeLearner):
 def iterations(
     Z: Float64Array,
     objective: Objective,
-    b_step: Callable[[Labels, Float64Array, Objective], Labels],
+    by_image: bool,
     start: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
     """Yield the states after the iterations of algorithm 1, with eq. (1)."""
     labels, planes, scores, history = start
     while True:
         before = labels
-        labels = b_step(labels, scores, objective)  # lines 4 and 5
+        labels = improve(labels, scores, objective, by_image)  # lines 4 and 5
         # Line 6, for the bits whose labels changed; the better planes are kept.
         changed = (labels != before).any(axis=0)
         if changed.any():
@@ -380,36 +374,13 @@ def initial_labels(
     return labels
 
 
-#: As many as the released code does; of `improve` fewer when nothing moves any more.
+#: As many as the released code does, fewer when nothing moves any more. That flips all
+#: labels at once, which oscillates; here one class after the other gets its best ones.
 _SWEEPS = 10
 
 
-def flip(
-    labels: Labels, scores: Float64Array, objective: Objective, *, by_image: bool
-) -> Labels:
-    """Flip every label at once that seems better flipped, as the released code does."""
-    # A label agrees with others of its class and disagrees with other classes. A 0
-    # flips where ``n1 > lambda (N1 - n1)``, a 1 where ``n0 > lambda (N0 - n0)``. Where
-    # both hold, the whole class changes sides, and back in the next sweep.
-    categories, flipped = objective.categories, scores > 0
-    sizes = categories.sizes[:, None]
-    share = objective.lambda2 * float(((sizes / categories.n_rows) ** 2).sum())
-    for _ in range(_SWEEPS):
-        n1 = categories.counts(flipped)
-        n0, N1 = sizes - n1, n1.sum(axis=0)
-        N0 = categories.n_rows - N1
-        flip0 = np.repeat(n1 > share * (N1 - n1), categories.sizes, axis=0)
-        flip1 = np.repeat(n0 > share * (N0 - n0), categories.sizes, axis=0)
-        flipped = flipped ^ np.where(flipped, flip1, flip0)
-    if not by_image:  # the label of most rows of a class, 0 when there are as many
-        ones = 2 * categories.counts(flipped) > sizes
-        flipped = np.repeat(ones, categories.sizes, axis=0)
-    constant = flipped.all(axis=0) | ~flipped.any(axis=0)
-    return np.where(constant, labels, flipped)  # nothing to train them on
-
-
 def improve(
-    labels: Labels, scores: Float64Array, objective: Objective, *, by_image: bool
+    labels: Labels, scores: Float64Array, objective: Objective, by_image: bool
 ) -> Labels:
     """Lower eq. (1) over the labels, for fixed hyperplanes; it cannot rise."""
     # One class after the other gets the best labels that it can have while the others

@@ -298,7 +298,7 @@ def test_centres_by_what_classes_look_like(several):
     class Watched(CentreControl):
         def start(self, context):
             super().start(context)
-            found.append(self.centres)
+            found.append(self.codes)
 
     control = Watched("semantic", mode="replace")
     learner(control=control, max_epochs=1).fit(mixed, labels)
@@ -622,7 +622,7 @@ def test_a_control_draws_to_the_centres_of_its_loss(kind, loss):
     class Watched(kind):
         def start(self, context):
             super().start(context)
-            found.append(self.centres.numpy())
+            found.append(self.codes.numpy())
 
     fitted = learner(loss=loss, control=Watched(), max_epochs=1).fit(X, y)
     learner(loss=loss, control=Watched(mode="replace"), max_epochs=1).fit(X, y)
