@@ -696,6 +696,43 @@ def test_versions_have_names_there(tmp_path):
             remote.delete([5])
 
 
+def test_columns_go_and_versions_come_back_there(tmp_path):
+    local = small_collection(path=tmp_path / "a")
+    small_collection(path=tmp_path / "b")
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for col in (local, remote):
+            col.tag("spring")
+            assert col.drop_columns(["year"]) is None
+            with col.transaction():
+                col.update(None, ids=[3], columns={"year": ["new"], "once": [1]})
+                col.drop_columns(["once"])
+                col.delete([4])
+        same(remote.to_arrow(), local.to_arrow())
+        assert remote.columns == local.columns
+        for col in (local, remote):
+            with pytest.raises(ArgumentError, match="did you mean 'year'"):
+                col.drop_columns(["yaer"])
+            with pytest.raises(ArgumentError, match="list of names"):
+                col.drop_columns("year")
+            with pytest.raises(ArgumentError, match="no version is named 'x'"):
+                col.restore("x")
+            with pytest.raises(ArgumentError, match="read-only"):
+                col.at("spring").restore("spring")
+            with pytest.raises(ArgumentError, match="is open"), col.transaction():
+                col.restore("spring")
+            assert col.restore("spring") == col.version == 5
+            assert col.restore(5, timeout=1) == 5
+        same(remote.to_arrow(), local.to_arrow())
+        assert len(remote) == 200
+    with remote_of(tmp_path / "b") as remote:
+        for refused in (
+            lambda: remote.drop_columns(["year"]),
+            lambda: remote.restore(2),
+        ):
+            with pytest.raises(ServiceError, match="--writable"):
+                refused()
+
+
 def test_a_past_version_is_read_there(tmp_path):
     local = small_collection(path=tmp_path / "c", keep_vectors="float32")
     number = local.tag("spring")

@@ -226,3 +226,33 @@ def test_damaged_values_of_a_column_do_not_matter_to_others(tmp_path):
     assert (col[IDS[2]]["n"], col[IDS[2]]["m"]) == (5, 1.5)
     texts = [*(f"b{i}" for i in range(20)), *["a"] * (N - 20)]
     assert col.to_arrow()["text"].to_pylist() == texts
+
+
+def test_values_are_put_back_where_their_rows_are_beyond_repair(tmp_path):
+    columns = {"n": np.zeros(N, np.int64), "text": ["a"] * N}
+    col = Collection.create(
+        tmp_path / "c", X, ids=IDS, columns=columns, encoder=ENCODER
+    )
+    col.update(None, ids=[IDS[2]], columns={"n": [5]})
+    (rows,), (values,) = (col.path.glob(f"rows-*/{x}-*") for x in ("seg", "upd"))
+    whole, data = rows.read_bytes(), values.read_bytes()
+    rows.write_bytes(bytes(len(whole)))
+    values.write_bytes(data[:400] + bytes([data[400] ^ 2]) + data[401:])
+    report = Collection.repair_folder(col.path)
+    assert (report.n_damaged, report.damaged_values) == (N, ())
+    assert "1 flipped bit was put back" in str(report)
+    (damage,) = Collection.verify_folder(col.path).damages
+    assert rows.name in damage.file
+    (values,) = col.path.glob("rows-*/upd-*")
+    values.write_bytes(b"")
+    report = Collection.repair_folder(col.path)
+    assert (report.n_damaged, len(report.damaged_values)) == (N, 1)
+    values.write_bytes(data)
+    rows.write_bytes(whole)
+    assert Collection.open(col.path)[IDS[2]]["n"] == 5
+    assert Collection.verify_folder(col.path).is_intact
+    rows.write_bytes(b"")
+    values.write_bytes(b"")
+    report = Collection.repair_folder(col.path, drop_rows=True)
+    assert (report.n_lost, report.reverted_values) == (N, ())
+    assert Collection.verify_folder(col.path).is_intact

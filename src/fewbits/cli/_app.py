@@ -44,8 +44,10 @@ COMMANDS = {
     "upsert": ("Change", "_changes"),
     "update": ("Change", "_changes"),
     "delete": ("Change", "_changes"),
+    "drop-columns": ("Change", "_changes"),
     "apply": ("Change", "_apply"),
     "tag": ("Change", "_folder"),
+    "restore": ("Change", "_folder"),
     "backup": ("Change", "_folder"),
     "reencode": ("Change", "_folder"),
     "compact": ("Change", "_folder"),
@@ -196,7 +198,7 @@ class _NoPandas:
 def _command(name: str) -> Any:
     """Return a command, or a group of commands, for Click."""
     panel, module = COMMANDS[name]
-    command = vars(import_module(f"fewbits.cli.{module}"))[name]
+    command = vars(import_module(f"fewbits.cli.{module}"))[name.replace("-", "_")]
     if isinstance(command, typer.Typer):
         group = command
     else:

@@ -170,6 +170,31 @@ def delete(
     print_change(collection, col, as_json, **counts)
 
 
+def drop_columns(
+    collection: opt.CollectionPath,
+    columns: Annotated[
+        list[str], Argument(metavar="COLUMN...", help="Columns to drop.")
+    ],
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Drop columns of COLLECTION; codes and order stay.
+
+    There is no confirmation; versions that have names keep the columns, see 'fewbits
+    tag'. Their space on disk is freed by 'fewbits compact'.
+
+    Example: fewbits drop-columns my-collection note price
+    """
+    from fewbits.collection import Collection
+
+    col = Collection.open(collection)
+    col.drop_columns(columns, timeout=timeout)
+    facts = {"dropped_columns": columns, "n_items": len(col), "version": col.version}
+    text = f"{collection}: {', '.join(columns)} dropped; it has "
+    text += f"{', '.join(col.columns) or 'no other columns'}"
+    print_answer(as_json, {"collection": str(collection), **facts}, text)
+
+
 def print_change(path: Path, col: "Collection", as_json: bool, **counts: int) -> None:
     """Print what happened to a collection, such as ``added=3``."""
     facts = {"collection": str(path), **counts, "n_items": len(col)}

@@ -1,4 +1,4 @@
-"""``fewbits verify``, ``backup``, ``compact``, ``reencode`` and ``tag``."""
+"""``verify``, ``backup``, ``compact``, ``reencode``, ``tag`` and ``restore``."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -224,3 +224,29 @@ def tag(
         for x in versions
     ]
     print_table(str(collection), ["version", "names", "named at"], rows)
+
+
+def restore(
+    collection: opt.CollectionPath,
+    version: Annotated[
+        str,
+        Option("--at", "--version", help="Version to go back to, by number or name."),
+    ],
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Go back: make the newest version of COLLECTION one that was there before.
+
+    Items, columns and order are as they were then. What came since is lost, unless that
+    version has a name: 'fewbits tag' gives it one.
+
+    Example: fewbits restore my-collection --at before-clean-up
+    """
+    from fewbits.collection import Collection
+
+    col = Collection.open(collection)
+    col.restore(int(version) if version.isdecimal() else version, timeout=timeout)
+    facts = {"at": version, "version": col.version, "n_items": len(col)}
+    text = f"{collection}: {len(col):,} items as at {version}, now version "
+    text += f"{col.version:,}"
+    print_answer(as_json, {"collection": str(collection), **facts}, text)

@@ -47,8 +47,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Arguments = dict[str, Any]
 _ROWS = 10_000  # of the collection that are read at a time
-_IN_TRANSACTIONS = "add", "upsert", "update", "delete"
-_OPEN = "a transaction is open: it takes add, upsert, update and delete"
+_IN_TRANSACTIONS = "add", "upsert", "update", "delete", "drop_columns"
+_OPEN = f"a transaction is open: it takes {', '.join(_IN_TRANSACTIONS)}"
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
     "open its folder where it lies": "save backup path usage repair verify_folder "
@@ -286,6 +286,10 @@ class RemoteCollection:
             raise ArgumentError("delete needs ids or a filter")
         return self._change("delete", **_fields(arguments))
 
+    @_like(Collection.drop_columns)
+    def drop_columns(self, arguments: Arguments) -> None:
+        self._change("drop_columns", **_fields(arguments))
+
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
         """Make the changes in a ``with`` block one commit: all of them, or none.
@@ -330,6 +334,11 @@ class RemoteCollection:
     @_like(Collection.untag)
     def untag(self, arguments: Arguments) -> None:
         self._change("untag", **arguments)
+
+    @_like(Collection.restore)
+    def restore(self, arguments: Arguments) -> int:
+        self._change("restore", **arguments)
+        return int(self.version)
 
     def tags(self) -> dict[str, int]:
         """Return the names of versions, and which these are."""
@@ -512,7 +521,8 @@ class RemoteCollection:
                 self._of_thread.columns += columns
             self._changes.append(change)
             return 0
-        answer = self._connection.post(f"/v1/{verb}", table, **fields)
+        path = f"/v1/{verb.replace('_', '-')}"
+        answer = self._connection.post(path, table, **fields)
         # Facts that are known are older: they are asked for anew.
         self._connection.snapshot = answer["snapshot"]
         for message in answer.get("warnings", ()) if warns else ():

@@ -507,6 +507,24 @@ def update_table(
     return pa.table(made)
 
 
+def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None:
+    """Refuse columns that are not there, and those that the collection is made of."""
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise ArgumentError(f"columns must be a list of names, got {names!r}")
+    columns = [name for name in schema.names if name not in RESERVED]
+    for name in names:
+        if name == facts.item_column and name in columns:
+            raise ArgumentError(
+                f"column {name!r} is what the codes were made of, and cannot be dropped"
+            )
+        if name == id_name and name not in columns:
+            raise ArgumentError(
+                f"{name!r} is the column of the ids, and cannot be dropped"
+            )
+        if name not in columns:
+            raise ArgumentError(no_column("the collection", name, columns))
+
+
 def written_columns(schema: Any) -> list[str]:
     """Return the columns whose values a CSV file may write as numbers or days."""
     import pyarrow.types as types

@@ -6,8 +6,10 @@
 it encodes; `fewbits.open` opens a folder, or the address of a server. Then
 
 * `search`, `like`, `classify`, `duplicates` and `recall` ask a collection;
-* `add`, `upsert`, `update` and `delete` change it, in a `transaction` all at once;
-* `get`, `batches` and `to_arrow` read columns; `version`, `tag` and `at` the past;
+* `add`, `upsert`, `update`, `delete` and `drop_columns` change it, in a `transaction`
+  all at once;
+* `get`, `batches` and `to_arrow` read columns; `version`, `tag` and `at` the past, to
+  which `restore` goes back;
 * `compact`, `verify`, `repair`, `backup` and `reencode` keep it well.
 
 A handle holds a version: a model (`_model`) and rows (`_rows`, over `fewbits.store`).
@@ -1029,6 +1031,29 @@ skip_unreadable, progress
                 del rows, pending  # which hold the files that become of no use
             return int(writer.delete(keys))
 
+    def drop_columns(self, columns: Names, *, timeout: float | None = None) -> None:
+        """Drop columns; codes and order stay.
+
+        What they take on the disk is freed by `compact`, or when rows are written anew.
+        A column that gets the same name later is null in all rows that are there.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        timeout : float, default=None
+            As in `add`.
+
+        Raises
+        ------
+        ArgumentError
+            When a column is not there, or is that of the ids, texts or images. Then
+            none is dropped.
+        """
+        with self._writing(timeout) as writer:
+            schema = writer.manifest.schema
+            _making.check_droppable(self.facts, self.id_name, schema, columns)
+            writer.drop({*columns})
+
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
         """Make the changes in a ``with`` block one commit: all of them, or none.
@@ -1274,6 +1299,48 @@ skip_unreadable, progress
         snapshot = rows.store.snapshot(version)
         earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
+
+    def restore(self, version: int | str, *, timeout: float | None = None) -> int:
+        """Go back: make a new version of the rows and columns of an earlier one.
+
+        No row is written anew, and other versions stay as they would after any change:
+        name the newest, see `tag`, to be able to return to it.
+
+        Parameters
+        ----------
+        version : int or str
+            As in `at`.
+        timeout : float, default=None
+            As in `add`.
+
+        Returns
+        -------
+        int
+            The new version; the newest, where that is the same.
+
+        Raises
+        ------
+        ArgumentError
+            When this version is gone, or none has this name.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> _ = col.tag("spring")
+        >>> _ = col.delete([0])
+        >>> col.restore("spring") == col.version > col.tags()["spring"]
+        True
+        >>> list(col)
+        [0, 1]
+        """
+        with self._outside_transaction(), self._writing(timeout) as writer:
+            if isinstance(version, str):
+                version = _number_of(writer.manifest.tags, version)
+            number = check_count(version, "version", 0)
+            self._check_there(number)
+            writer.restore(number)
+        return self.version
 
     def frozen(self) -> Collection:
         """Return the version that this handle has, to be read only."""
@@ -1705,7 +1772,8 @@ skip_unreadable, progress
         with self._change():
             if self._writer is not None:
                 raise ArgumentError(
-                    "a transaction is open: it takes add, upsert, update and delete"
+                    "a transaction is open: it takes add, upsert, update, delete and "
+                    "drop_columns"
                 )
             yield
 

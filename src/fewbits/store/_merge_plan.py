@@ -32,6 +32,7 @@ class Size:
     n_live: int
     n_bytes: int
     n_updated: int = 0  # rows with values that stand elsewhere; they may count twice
+    has_dropped: bool = False  # columns in its file
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ def compacted(sizes: Sequence[Size], full: int) -> list[Run]:
         if runs and runs[-1].live_bytes + run.live_bytes <= full:
             runs[-1] = _as_one([runs[-1], run])
         else:
-            is_new = size.n_live < size.n_rows or size.n_updated > 0
+            has_old = size.n_updated > 0 or size.has_dropped
+            is_new = size.n_live < size.n_rows or has_old
             runs.append(replace(run, is_new=is_new))
     return runs
 

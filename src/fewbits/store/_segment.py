@@ -245,21 +245,15 @@ def read_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
     return dict(zip(entry.arrow_files, sums, strict=True))
 
 
-def file_schema(
-    manifest: Manifest, kind: str, has_rows: bool, absent: Sequence[str] = ()
-) -> Any:
+def file_schema(manifest: Manifest, kind: str, has_rows: bool, schema: Any) -> Any:
     """Return the schema of a segment's file of rows, ``"seg"``, or vectors, ``"vec"``.
 
-    `has_rows` and `absent` are facts of its `SegmentEntry`.
+    `has_rows` is a fact of its `SegmentEntry`, `schema` its `Manifest.stored_schema`.
     """
     import pyarrow as pa
 
-    schema, of_vectors = manifest.schema, kind == "vec"
-    fields = [
-        field
-        for field in schema
-        if (field.name in VECTOR_COLUMNS) == of_vectors and field.name not in absent
-    ]
+    of_vectors = kind == "vec"
+    fields = [x for x in schema if (x.name in VECTOR_COLUMNS) == of_vectors]
     if has_rows and not of_vectors:
         fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
     notes = {
@@ -323,9 +317,10 @@ def write_segment(
     token = new_token()
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
-    schema = file_schema(manifest, "seg", has_rows)
+    schema = file_schema(manifest, "seg", has_rows, manifest.schema)
     rows = write_arrow(disk, f"seg-{token}.arrow", table.select(schema.names), schema)
-    schema, vectors = file_schema(manifest, "vec", has_rows), None
+    schema = file_schema(manifest, "vec", has_rows, manifest.schema)
+    vectors = None
     if schema.names:
         vectors = write_arrow(
             disk, f"vec-{token}.arrow", table.select(schema.names), schema

@@ -84,7 +84,7 @@ class Segment:
         files: SegmentFiles | None = None,
         edits: Mapping[str, Sequence[Update]] = MappingProxyType({}),
     ) -> None:
-        self._disk, self._manifest, self.entry = disk, manifest, entry
+        self._disk, self.manifest, self.entry = disk, manifest, entry
         self.schema = manifest.schema
         self.n_rows, self.n_live = entry.n_rows, entry.n_live
         self.files, self._edits = files or SegmentFiles(), edits
@@ -111,7 +111,8 @@ class Segment:
                 f"{path} is damaged: {len(data):,} bytes long instead of "
                 f"{sums.n_bytes:,}; {REPAIR}"
             )
-        schema = file_schema(self._manifest, kind, entry.has_rows, entry.absent)
+        schema = self.manifest.stored_schema(entry)
+        schema = file_schema(self.manifest, kind, entry.has_rows, schema)
         file = ArrowFile(data, sums, schema, entry.n_rows, str(path))
         return files.arrow.setdefault(kind, file)
 
@@ -230,14 +231,14 @@ class Segment:
         if entry.token not in self._read_updates:
             update = self.files.updates.get(entry.token)
             if update is None:
-                update = read_update(self._disk, self.schema, self.entry, entry)
+                update = read_update(self._disk, self.manifest, self.entry, entry)
                 self.files.updates[entry.token] = update
             self._read_updates[entry.token] = update
         return self._read_updates[entry.token]
 
     def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> "Segment":
         """Return these rows after updates of columns that are in no file yet."""
-        return Segment(self._disk, self._manifest, self.entry, self.files, edits)
+        return Segment(self._disk, self.manifest, self.entry, self.files, edits)
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:

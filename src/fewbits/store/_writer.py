@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from fewbits.store._manifest import (
     manifest_name,
     newest_manifest,
     publish,
+    read_manifest,
 )
 from fewbits.store._schema import ID, ROW, check_columns
 from fewbits.store._segment import (
@@ -171,6 +172,24 @@ class Writer:
             else:
                 segments.append(replace(entry, absent=(*entry.absent, *more)))
         self._begin(replace(target, segments=tuple(segments)))
+
+    def drop(self, names: Set[str]) -> None:
+        """Drop columns of the user's; their values leave the disk by `compact`."""
+        self._check_usable()
+        if names:
+            self._begin(self.pending().manifest.without(names))
+
+    def restore(self, number: int) -> None:
+        """Take rows and columns of an older state, whose files must be there.
+
+        Numbers of rows, and ids that none is given, go on from the newest.
+        """
+        self._check_usable()
+        older, base = read_manifest(self._disk, number), self.manifest
+        older.check_changeable(self._disk.folder)
+        if (older.schema, older.segments) != (base.schema, base.segments):
+            state = replace(base, schema=older.schema, segments=older.segments)
+            self._begin(state)
 
     # States.
 
@@ -428,7 +447,8 @@ class EditedSegment(EditedRows):
         entry = segment.entry
         n_bytes = sum(file.n_bytes for file in entry.arrow_files.values())
         n_updated = sum(update.n_rows for update in entry.updates)
-        super().__init__(segment.n_rows, segment.n_live, n_bytes, n_updated)
+        size = segment.n_rows, segment.n_live, n_bytes, n_updated, bool(entry.schema)
+        super().__init__(*size)
         self.segment = segment
         self._edits: dict[str, list[Update]] = {}  # by the names of columns
 

@@ -53,6 +53,12 @@ async def delete(body: Any, view: View, request: Request) -> Json:
     return await _change(view, lambda col: col.delete(**_options(view, body)))
 
 
+@post_route(router, "/v1/drop-columns", bodies.DropColumnsBody, "Change")
+async def drop_columns(body: Any, view: View, request: Request) -> Json:
+    """Drop columns; codes and order stay."""
+    return await _change(view, lambda col: col.drop_columns(**_options(view, body)))
+
+
 @post_route(router, "/v1/compact", bodies.CompactBody, "Change")
 async def compact(body: Any, view: View, request: Request) -> Json:
     """Rewrite without deleted rows and superseded values, however long it takes."""
@@ -73,6 +79,16 @@ async def tag(body: Any, view: View, request: Request) -> Json:
 async def untag(body: Any, view: View, request: Request) -> Json:
     """Take a name from its version."""
     return await _change(view, lambda col: col.untag(**body.options()))
+
+
+@post_route(router, "/v1/restore", bodies.RestoreBody, "Change")
+async def restore(body: Any, view: View, request: Request) -> Json:
+    """Go back: make a new version of the rows and columns of an earlier one."""
+
+    def change(col: Collection) -> None:
+        col.restore(**_options(view, body))
+
+    return await _change(view, change)
 
 
 @post_route(router, "/v1/changes", bodies.ChangesBody, "Change")
@@ -103,8 +119,10 @@ async def changes(body: Any, view: View, request: Request) -> Json:
                     n_changed += col.upsert(**_rows(view, inner))
                 elif name == "update":
                     n_changed += col.update(**_columns(view, inner))
-                else:
+                elif name == "delete":
                     n_changed += col.delete(**_options(view, inner))
+                else:
+                    col.drop_columns(**_options(view, inner))
         return n_changed
 
     return await _change(view, apply)
