@@ -74,6 +74,9 @@ FORMER_OPTIONS = {
     "--seed": "--random-state",
     "--wait": "--timeout",
 }
+#: Options that may be repeated, whose values have no comma of their own. Columns and
+#: ids may have one: it is looked up whether they do.
+COMMA_LISTS = {"bits", "codes", "learners", "show"}
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
 
@@ -93,7 +96,10 @@ class _Commands(Mapping[str, Any]):
 
 class _Command(TyperCommand):
     def make_parser(self, ctx: Any) -> Any:
-        """Return a parser that refuses an option of one value that is given twice."""
+        """Return a parser that refuses an option of one value that is given twice.
+
+        Values of `COMMA_LISTS` may have commas between them.
+        """
         parser: Any = super().make_parser(ctx)
         parse = parser.parse_args
 
@@ -102,6 +108,8 @@ class _Command(TyperCommand):
             for option, n in Counter(order).items():
                 if n > 1 and option.param_type_name == "option" and not option.multiple:
                     raise UsageError(f"{max(option.opts, key=len)} is given twice")
+                if option.multiple and option.name in COMMA_LISTS:
+                    values[option.name] = ",".join(values[option.name]).split(",")
             return values, rest, order
 
         parser.parse_args = parse_args

@@ -163,7 +163,7 @@ def delete(
         raise ArgumentError("give either --ids or --input")
     opt.check_unread(source, [column] if column else None)
     col = Collection.open(collection)
-    chosen = opt.typed_ids(col, ids)
+    chosen = list(dict.fromkeys(opt.typed_ids(col, ids))) if ids else None
     if source is not None:
         name = column or col.facts.id_column
         chosen = list(dict.fromkeys(read_ids(source, name, texts=col.has_text_ids)))

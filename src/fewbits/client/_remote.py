@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import python_values
+from fewbits._arrow import python_values, split_names
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
@@ -359,7 +359,7 @@ class RemoteCollection:
     @_like(Collection.get)
     def get(self, arguments: Arguments) -> list[dict[str, Any]]:
         names = _names(arguments["columns"])
-        names = self.columns if names is None else names
+        names = self.columns if names is None else split_names(names, self.columns)
         records: list[dict[str, Any]] = []
         for table in self._items("ids", plain_ids(arguments["ids"]), columns=names):
             values = [python_values(table[name]) for name in names]

@@ -16,6 +16,7 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     no_column,
+    split_names,
     typed_table,
     with_index,
 )
@@ -426,7 +427,8 @@ def update_table(
                 f"the table has no column {id!r} with the ids: name it by id= (on the "
                 "command line by --id)"
             )
-        names = columns or [name for name in table.column_names if name != id]
+        names = split_names(columns or (), table.column_names)
+        names = names or [name for name in table.column_names if name != id]
         if unknown := [name for name in names if name not in table.column_names]:
             raise ArgumentError(no_column("the table", unknown[0], table.column_names))
         ids, columns = table[id], {name: table[name] for name in names}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._allowed import as_allowed
-from fewbits._arrow import is_text, no_column, plain_column, python_values
+from fewbits._arrow import is_text, no_column, plain_column, python_values, split_names
 from fewbits._frozen import frozen_array, read_only
 from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
@@ -402,9 +402,10 @@ class Rows:
             return self.columns
         if isinstance(columns, str):
             raise ArgumentError(f"columns must be a list of names, got {columns!r}")
-        for name in columns:
+        names = split_names(columns, self.columns)
+        for name in names:
             self.check_column(name)
-        return list(dict.fromkeys(columns))
+        return list(dict.fromkeys(names))
 
     # Search.
 
