@@ -1,5 +1,8 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
+import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -162,6 +165,8 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
             return source
     elif source.column is not None:
         return source
+    if rows is not None and paths:
+        _warn_of_moved(paths, rows)
     try:
         return replace(source, ids=new_ids(paths))
     except ArgumentError as error:
@@ -169,6 +174,29 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
             f"{error}; the ids of images are their paths, unless others are given by "
             "ids="
         ) from None
+
+
+def _warn_of_moved(paths: list[str], rows: Rows) -> None:
+    """Say which pictures are there from another folder that is gone: it was moved."""
+    folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
+    new, names = {*paths}, {path[len(folder) :] for path in paths}
+    homes: Counter[str] = Counter()  # of pictures that have the same names
+    for path in rows.id_column.to_pylist():
+        if path not in new:
+            places = [i for i, letter in enumerate(path) if letter == os.sep]
+            homes.update(path[:i] for i in places if path[i:] in names)
+    for home, count in homes.items():
+        if os.path.isdir(home):
+            continue
+        pattern, escape = home.replace("'", "''"), ""
+        if re.search("[%_|]", pattern):
+            pattern, escape = re.sub("([%_|])", r"|\1", pattern), " escape '|'"
+        condition = f"id like '{pattern}{os.sep}%'{escape}"
+        warn_user(
+            f"{count:,} of the pictures have the names of others that are in the "
+            f"collection from {home}, which is gone: if they have moved, delete the "
+            f"others by filter={condition!r} (on the command line --filter)"
+        )
 
 
 def rows_of_schema(

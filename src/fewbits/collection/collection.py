@@ -38,7 +38,7 @@ from fewbits._checks import (
     check_radius,
     whole_number,
 )
-from fewbits._ids import check_known, id_column
+from fewbits._ids import absolute_paths, check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder
@@ -1086,11 +1086,11 @@ skip_unreadable, progress
             keys = None
             if ids is not None:
                 keys = id_column(ids, self.has_text_ids)
-                is_there = writer.holds(keys)
-                if missing_ok:
-                    keys = filtered(keys, is_there)
-                else:
+                paths = absolute_paths(keys, writer.holds(keys))
+                is_there = writer.holds(paths)
+                if not missing_ok:
                     check_known(keys, is_there)
+                keys = filtered(paths, is_there)
             if filter is not None:  # after the changes of this transaction so far
                 rows, pending = self._version.required_rows, writer.pending()
                 if pending.manifest != rows.snapshot.manifest:

@@ -88,8 +88,8 @@ def read_table(
         raise ArgumentError(f"{source} holds no items")
     options = replace(options, column=tuple(split_names(options.column, table.names)))
     if options.columns is not None:
-        columns = tuple(split_names(options.columns, table.names))
-        options = replace(options, columns=columns)
+        kept = tuple(split_names(options.columns, table.names))
+        options = replace(options, columns=kept)
     # Before the items, so that a wrong name is said even where their column is not.
     label, id_ = (
         None if name is None else column_index(table, name, source)
