@@ -29,7 +29,7 @@ from fewbits.client._items import (
     table_of,
     vector_column,
 )
-from fewbits.client.wire import write_stream
+from fewbits.client.wire import NO_IMAGES, write_stream
 from fewbits.collection import (
     KINDS,
     Classification,
@@ -470,7 +470,7 @@ class RemoteCollection:
     ) -> int:
         is_of_images = arguments.pop("images") is not None or self.kind == "images"
         if arguments.pop("skip_unreadable") or is_of_images:
-            raise ArgumentError("images are added where they lie: 'fewbits add'")
+            raise ArgumentError(NO_IMAGES)
         facts = self.facts
         if self._changes is not None:  # which may bring columns
             facts = {**facts, "columns": facts["columns"] + self._of_thread.columns}

@@ -1,9 +1,10 @@
 """Input from Python: data frames, their columns, arrays and lists."""
 
+import os
 import re
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from fewbits._arrow import (
 )
 from fewbits._features import SparseRows
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, FeatureError, a_kind
+from fewbits.errors import ArgumentError, CodeError, FeatureError, a_kind
 from fewbits.inputs._arrays import array_input
 from fewbits.inputs._columns import read_table
 from fewbits.inputs._input import (
@@ -133,7 +134,31 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
     """Return texts or images that were given in Python, as a list."""
     if kind == "texts":
         return as_texts(items)
-    return _listed(items, "images")
+    images = _listed(items, "images")
+    for row, item in enumerate(images):
+        if isinstance(item, str | Path):
+            if not os.path.isfile(item):
+                is_folder = os.path.isdir(item)
+                problem = "a folder is no image" if is_folder else "there is no file"
+                raise FeatureError(f"{problem}: {str(item)!r} in row {row}")
+        elif isinstance(item, np.ndarray):
+            if item.ndim not in (2, 3):
+                raise FeatureError(f"expected images, got shape {item.shape}")
+        elif not (hasattr(item, "getbands") or hasattr(item, "open")):
+            shown = "no value" if _is_missing(item) else type(item).__name__
+            raise FeatureError(f"expected images, got {shown} in row {row}")
+    return images
+
+
+@contextmanager
+def taking(kind: str, width: int) -> Iterator[None]:
+    """Say in a refusal what the collection takes: vectors or codes of a width."""
+    try:
+        yield
+    except (ArgumentError, CodeError, FeatureError) as error:
+        sizes = {"vectors": f" of {width:,} numbers", "codes": f" of {width:,} bits"}
+        takes = f"this collection takes {kind}{sizes.get(kind, '')}"
+        raise type(error)(f"{takes}: {error}") from None
 
 
 def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:

@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import json
 import math
+import reprlib
 import struct
 from typing import Any, TypeVar
 
@@ -113,12 +114,13 @@ def _fault_message(error: ValidationError, model: type[Body]) -> str:
     """Return a message about one fault: an unknown field, or else the first."""
     if error.error_count() > _FAULTS:  # each would be described
         return f"more than {_FAULTS} fields are unknown or of the wrong type"
-    faults = error.errors(include_url=False, include_input=False)
+    faults = error.errors(include_url=False)
     unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
     fault = (unknown or faults)[0]
     where = ".".join(str(part) for part in fault["loc"])
     if not unknown:
-        return f"{where}: {fault['msg']}" if where else str(fault["msg"])
+        came = f", got {reprlib.repr(fault['input'])}"
+        return f"{where}: {fault['msg']}{came}" if where else str(fault["msg"])
     names = [*model.model_fields]
     near = difflib.get_close_matches(where, names, 1) if len(where) < 100 else []
     hint = f" (did you mean {near[0]!r}?)" if near else f"; known: {', '.join(names)}"
