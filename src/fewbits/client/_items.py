@@ -79,6 +79,8 @@ def _file(item: Any) -> bytes:
     if isinstance(item, str | Path):
         try:
             return Path(item).read_bytes()
+        except FileNotFoundError:
+            raise FeatureError(f"there is no file {item}") from None
         except OSError as error:
             raise FeatureError(f"{item} cannot be read: {error.strerror}") from None
     sink = io.BytesIO()

@@ -196,7 +196,8 @@ class Model:
         items = self.items(items)
         if self.backbone is None:
             return np.asarray(items[:])  # dense, of a sparse matrix
-        return backbones.features(self.extractor, items, progress=progress)
+        with taking(self.kind, self.encoder.n_features):
+            return backbones.features(self.extractor, items, progress=progress)
 
     def items(self, items: Any) -> Any:
         """Return items as a matrix of features, or a list of texts or images."""

@@ -202,7 +202,7 @@ class Collection:
     --------
     >>> import fewbits
     >>> texts = ["red shoe", "blue shoe", "red hat", "warm scarf"]
-    >>> col = fewbits.Collection.create(None, texts, bits=64)
+    >>> col = fewbits.Collection.create(None, texts, learner="lsh", bits=64)
     >>> col.search(["scarf"], k=1)[0][0]["text"]
     'warm scarf'
     >>> col.add(["woollen scarf"])
@@ -332,7 +332,7 @@ class Collection:
         >>> import fewbits
         >>> import pyarrow as pa
         >>> table = pa.table({"sku": ["a", "b"], "text": ["red shoe", "blue hat"]})
-        >>> col = fewbits.Collection.create(None, table, id="sku", bits=32)
+        >>> col = fewbits.Collection.create(None, table, id="sku", learner="lsh")
         >>> col.search(["a hat"], k=1)[0][0].id
         'b'
         """
@@ -1123,7 +1123,7 @@ skip_unreadable, progress
         Examples
         --------
         >>> import fewbits
-        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=2)
         >>> with col.transaction():
         ...     n_added = col.add(["warm scarf", "blue hat"])
         ...     n_deleted = col.delete([1])
@@ -1328,7 +1328,7 @@ skip_unreadable, progress
         Examples
         --------
         >>> import fewbits
-        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=2)
         >>> _ = col.tag("spring")
         >>> _ = col.delete([0])
         >>> len(col), len(col.at("spring")), list(col.tags())

@@ -1,6 +1,5 @@
 """Input from Python: data frames, their columns, arrays and lists."""
 
-import os
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -136,15 +135,8 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
         return as_texts(items)
     images = _listed(items, "images")
     for row, item in enumerate(images):
-        if isinstance(item, str | Path):
-            if not os.path.isfile(item):
-                is_folder = os.path.isdir(item)
-                problem = "a folder is no image" if is_folder else "there is no file"
-                raise FeatureError(f"{problem}: {str(item)!r} in row {row}")
-        elif isinstance(item, np.ndarray):
-            if item.ndim not in (2, 3):
-                raise FeatureError(f"expected images, got shape {item.shape}")
-        elif not (hasattr(item, "getbands") or hasattr(item, "open")):
+        is_one = isinstance(item, str | np.ndarray) or hasattr(item, "open")
+        if not (is_one or _is_image(item)):
             shown = "no value" if _is_missing(item) else type(item).__name__
             raise FeatureError(f"expected images, got {shown} in row {row}")
     return images
