@@ -360,6 +360,8 @@ def changes(collection):
     yield collection.add(Q[7:8], ids=[700], columns=blank)
     yield collection.update(pa.table({"id": [500, 600], "year": [7, 8]}))
     yield collection.update(None, ids=[500], columns={"kind": ["green"], "note": ["n"]})
+    yield collection.update({"year": 3, "kind": "z"}, filter="year = 2018")
+    yield collection.update([{"year": 8}], filter="kind = 'nothing'")
     yield collection.delete([500])
     yield collection.delete(filter="year = 2019")
     yield collection.delete([501, 502], filter="year = 2")

@@ -94,7 +94,14 @@ def update(
     id: opt.Id = None,
     columns: Annotated[
         list[str] | None,
-        Option(help="Column to change; may be repeated. Default: all of TABLE."),
+        Option(help="Columns to change: price,stock. Default: all of TABLE."),
+    ] = None,
+    filter: Annotated[
+        str | None,
+        Option(
+            help="Change all items that meet an SQL-like condition: TABLE is a row of "
+            "values then, without an id."
+        ),
     ] = None,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
@@ -105,11 +112,14 @@ def update(
     other items.
 
     Example: fewbits update my-collection prices.csv --id sku --columns price
+
+    Example: echo '{"shelf": 2}' | fewbits update my-collection - --filter "year < 2015"
     """
     from fewbits.collection import Collection
 
     col = Collection.open(collection)
-    n = col.update(table, id=id, columns=columns or None, timeout=timeout)
+    names = columns or None
+    n = col.update(table, id=id, columns=names, filter=filter, timeout=timeout)
     print_change(collection, col, as_json, updated=n)
 
 

@@ -3,7 +3,7 @@
 import base64
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from datetime import datetime
@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import python_values, split_names
+from fewbits._arrow import as_frame, python_values, split_names
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
@@ -264,6 +264,8 @@ class RemoteCollection:
     def update(self, arguments: Arguments) -> int:
         data, ids = arguments.pop("data"), arguments.pop("ids")
         columns = arguments["columns"]
+        if isinstance(data, Mapping) and arguments["filter"] is not None:
+            data = [data]  # a row of values
         by_column = columns is not None and hasattr(columns, "keys")
         if data is None and ids is not None and by_column:
             if ID in columns or self.facts["id_column"] in columns:
@@ -277,7 +279,7 @@ class RemoteCollection:
                 "update takes a table, or ids= and a mapping of columns="
             )
         else:
-            table = sent_table(data)
+            table = sent_table(as_frame(data))
         return self._change("update", table, **_fields(arguments))
 
     @_like(Collection.delete)

@@ -49,7 +49,7 @@ from fewbits.collection._table import (
     user_column,
 )
 from fewbits.encoders import Encoder, PackedEncoder
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, a_kind
 from fewbits.inputs import (
     Input,
     are_bytes,
@@ -482,6 +482,28 @@ def update_table(
                 f"{len(keys)} ids, but {len(column)} entries in {name!r}"
             )
     return pa.table(made)
+
+
+def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str, Any]:
+    """Return columns of one value, which the items that meet a filter get."""
+    if ids is not None or data is None or isinstance(columns, Mapping):
+        raise ArgumentError(
+            "update with a filter takes one row of values, such as {'year': 2026}"
+        )
+    if isinstance(data, str | Path):
+        data = read_columns(data, written_columns(schema))
+    if isinstance(data, Mapping):
+        one = {name: np.ndim(value) == 0 for name, value in data.items()}
+        data = {name: [x] if one[name] else x for name, x in data.items()}
+    if not is_frame(data := as_frame(data)):
+        raise ArgumentError(f"update with a filter takes a row, got {a_kind(data)}")
+    table = typed_table(data)
+    if len(table) != 1:
+        raise ArgumentError(f"update with a filter takes one row, got {len(table):,}")
+    names = split_names(columns or table.column_names, table.column_names)
+    if unknown := [name for name in names if name not in table.column_names]:
+        raise ArgumentError(no_column("the row", unknown[0], table.column_names))
+    return {name: table[name] for name in names}
 
 
 def written_columns(schema: Any) -> list[str]:

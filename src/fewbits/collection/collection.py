@@ -47,6 +47,7 @@ from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
 from fewbits.collection._making import (
     check_chosen,
     check_vectors_only,
+    constant_columns,
     encoder_model,
     first_rows,
     given_model,
@@ -1017,11 +1018,12 @@ skip_unreadable, progress
 
     def update(
         self,
-        data: Data,
+        data: Data = None,
         *,
         id: str | None = None,
         ids: Ids = None,
         columns: Columns | None = None,
+        filter: Filter = None,
         timeout: float | None = None,
     ) -> int:
         """Change columns of items, whose codes and order stay; return how many.
@@ -1033,9 +1035,12 @@ skip_unreadable, progress
         ----------
         data : table, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
-            mapping of `columns`.
+            mapping of `columns`. With a `filter`, one row without an id, such as
+            ``{"year": 2026}``.
         id, ids, columns, timeout
             As in `add`.
+        filter : str or pyarrow.compute.Expression, default=None
+            As in `search`: all items that meet it get the values of the row.
 
         Raises
         ------
@@ -1045,10 +1050,20 @@ skip_unreadable, progress
         version = self._version
         model, rows = version.model, version.required_rows
         schema = self._schema(version)
-        table = update_table(model, rows, schema, data, id, ids, columns)
+        if filter is None:
+            table = update_table(model, rows, schema, data, id, ids, columns)
+        else:
+            one = constant_columns(schema, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
-        keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
+            if filter is not None:
+                keys = self._matching(writer, filter)
+                first = np.zeros(len(keys), np.int64)
+                values = {name: column.take(first) for name, column in one.items()}
+                rows = self._version.required_rows
+                table = update_table(model, rows, schema, None, None, keys, values)
+                del rows
+            keys = table[ID].combine_chunks()
             check_known(keys, writer.holds(keys))
             schema, table = typed_update(writer.manifest.schema, table)
             writer.retype(schema)
@@ -1091,13 +1106,8 @@ skip_unreadable, progress
                 if not missing_ok:
                     check_known(keys, is_there)
                 keys = filtered(paths, is_there)
-            if filter is not None:  # after the changes of this transaction so far
-                rows, pending = self._version.required_rows, writer.pending()
-                if pending.manifest != rows.snapshot.manifest:
-                    rows = Rows(rows.store, pending, rows)
-                mask = replace(self._version, rows=rows).mask(filter, keys)
-                keys = filtered(rows.id_column, mask).combine_chunks()
-                del rows, pending  # which hold the files that become of no use
+            if filter is not None:
+                keys = self._matching(writer, filter, keys)
             return int(writer.delete(keys))
 
     @contextmanager
@@ -1905,6 +1915,14 @@ skip_unreadable, progress
             del rows, tables  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
+
+    def _matching(self, writer: Writer, filter: Filter, allowed: Ids = None) -> Any:
+        """Return the ids of what meets a filter, after the changes of a writer."""
+        rows, pending = self._version.required_rows, writer.pending()
+        if pending.manifest != rows.snapshot.manifest:
+            rows = Rows(rows.store, pending, rows)
+        mask = replace(self._version, rows=rows).mask(filter, allowed)
+        return filtered(rows.id_column, mask).combine_chunks()
 
     def _on_disk(self) -> Path:
         if self._folder is None:
