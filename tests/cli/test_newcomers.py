@@ -189,3 +189,36 @@ def test_codes_of_texts_are_not_short():
     assert Collection.create(None, texts).encoder.n_bits == 256
     assert Collection.create(None, X).encoder.n_bits == 64
     assert Collection.create(None, texts, learner="lsh", bits=32).encoder.n_bits == 32
+
+
+def test_names_of_other_programs():
+    assert "'fewbits inspect'" in fail("info", "c")
+    assert "'fewbits --version'" in fail("version")
+    np.save("q.npy", X[:1])
+    assert "use --input q.npy" in fail("search", "c", "q.npy")
+    assert "use --ids k1" in fail("search", "c", "k1")
+    assert "is a file" in fail("search", "q.npy", "k1")
+    opened = Collection.open("c")
+    with pytest.raises(AttributeError, match=r"len\(col\)"):
+        _ = opened.ntotal
+    with pytest.raises(AttributeError, match="'colour'"):
+        _ = opened.colour
+    assert "radius=3" in repr(opened.duplicates(3))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda col: Collection.create(X, "there"), r"create\(None, data\)"),
+        (lambda col: Collection.create(None, X, learner=LinearEncoder), "give Linear"),
+        (lambda col: Collection.create(None, X, label=KEYS), "columns="),
+        (lambda col: col.search(X[:1], columns="year"), r"give \['year'\]"),
+        (lambda col: col[0:3], r"column\(name\)"),
+        (lambda col: col.at(99), "never made"),
+        (lambda col: col.recall(), "--keep-vectors"),
+        (lambda col: col.search(X[:1], filter="year > 1 & year < 3"), "write AND"),
+    ],
+)
+def test_habits_of_others_are_told_what_to_give(call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call(Collection.open("c"))

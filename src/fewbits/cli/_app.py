@@ -5,6 +5,7 @@ import inspect
 import io
 import os
 import platform
+import re
 import signal
 import sys
 import warnings
@@ -77,6 +78,19 @@ FORMER_OPTIONS = {
 #: Options that may be repeated, whose values have no comma of their own. Columns and
 #: ids may have one: it is looked up whether they do.
 COMMA_LISTS = {"bits", "codes", "learners", "show"}
+#: What other programs call their commands, or earlier versions ours.
+OTHER_COMMANDS = {
+    **dict.fromkeys(("info", "stats", "show", "describe"), "fewbits inspect"),
+    **dict.fromkeys(("create", "index", "init", "import"), "fewbits build"),
+    **dict.fromkeys(("query", "find", "knn"), "fewbits search"),
+    **dict.fromkeys(("remove", "rm"), "fewbits delete"),
+    **dict.fromkeys(("insert", "append"), "fewbits add"),
+    **dict.fromkeys(("server", "explore", "web"), "fewbits serve"),
+    **dict.fromkeys(("train", "learn"), "fewbits fit"),
+    **dict.fromkeys(("dedup", "dedupe"), "fewbits duplicates"),
+    "version": "fewbits --version",
+    "help": "fewbits --help",
+}
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
 
@@ -245,6 +259,9 @@ def _end_of_usage(error: Any) -> NoReturn:
     options = {option for parameter in parameters for option in parameter.opts}
     if text.startswith("Got unexpected extra argument") and "--ids" in options:
         text = f"{text}; ids are given by --ids"
+    if (unknown := re.match("No such command '(.*?)'", text)) is not None:
+        name_now = OTHER_COMMANDS.get(unknown[1])
+        text = f"{unknown[0]}; it is '{name_now}' here" if name_now else text
     former = getattr(error, "option_name", "")
     if (name_now := FORMER_OPTIONS.get(former)) in options:
         text = f"No such option: {former}; it is {name_now} now"

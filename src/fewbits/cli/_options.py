@@ -305,9 +305,13 @@ def typed_items(
             return False
 
     if typed and collection.backbone is None:
+        hint = "use --input FILE.npy, or an id where the command takes one"
+        if Path(typed[0]).exists():
+            hint = f"use --input {shlex.quote(typed[0])}"
+        elif is_id(typed[0]):
+            hint = f"for the item of this id, use {shlex.join([by_id, typed[0]])}"
         raise ArgumentError(
-            f"{collection.path} takes {collection.kind}, which cannot be typed: use "
-            "--input FILE.npy, or an id where the command takes one"
+            f"{collection.path} takes {collection.kind}, which cannot be typed: {hint}"
         )
     if collection.kind == "images":
         for name in typed:

@@ -626,7 +626,7 @@ def _allowed(allowed: Any) -> list[Any]:
 
 def _names(columns: Sequence[str] | None) -> list[str] | None:
     if isinstance(columns, str):
-        raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+        raise ArgumentError(f"columns must be a list of names: give [{columns!r}]")
     return None if columns is None else list(columns)
 
 

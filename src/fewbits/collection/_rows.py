@@ -403,7 +403,7 @@ class Rows:
         if columns is None:
             return self.columns
         if isinstance(columns, str):
-            raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+            raise ArgumentError(f"columns must be a list of names: give [{columns!r}]")
         names = split_names(columns, self.columns)
         for name in names:
             self.check_column(name)

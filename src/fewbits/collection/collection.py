@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,7 +75,7 @@ from fewbits.collection._verification import (
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, a_kind
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
 from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store, Writer
@@ -93,6 +93,19 @@ Table: TypeAlias = Any  # pyarrow.Table
 Schema: TypeAlias = Any  # pyarrow.Schema
 Source: TypeAlias = Any  # an Encoder, a Collection, or the path of one
 
+#: What other libraries call things, by what to call here.
+_INSTEAD = {
+    "len(col)": "ntotal count size shape n_items",
+    "search(queries, k)": "query kneighbors knn nearest find similarity_search",
+    "create(path, data, learner=), which learns": "train fit fit_transform",
+    "encode(items)": "transform predict_codes",
+    "classify(items)": "predict",
+    "add(data) and upsert(data)": "insert append extend add_with_ids put",
+    "delete(ids)": "remove remove_ids drop pop",
+    "to_pandas()": "head tail sample iloc loc to_df df to_csv to_parquet",
+    "search(ids=[...])": "reconstruct",
+    "save(path)": "write write_index dump",
+}
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
 
@@ -338,6 +351,11 @@ class Collection:
         'b'
         """
         if path is not None:
+            if not isinstance(path, str | Path):
+                raise ArgumentError(
+                    "path is a folder, or None for a collection in memory, and data "
+                    f"come second: create(None, data); got {a_kind(path)} as path"
+                )
             path = Path(path)
             _folder.check_target(path, overwrite=overwrite)
         check_choice(index, "index", INDEXES)
@@ -1177,6 +1195,11 @@ skip_unreadable, progress
         return [dict(zip(names, row, strict=True)) for row in values]
 
     def __getitem__(self, id: Any) -> dict[str, Any]:
+        if isinstance(id, slice) or (isinstance(id, str) and not self.has_text_ids):
+            raise ArgumentError(
+                f"col[id] is one item by its id, got {id!r}; a column is column(name), "
+                "several items are get(ids)"
+            )
         return self.get([id])[0]
 
     def __iter__(self) -> Iterator[Any]:
@@ -1752,6 +1775,14 @@ skip_unreadable, progress
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
+    if not TYPE_CHECKING:  # which says itself what there is not
+
+        def __getattr__(self, name: str) -> Any:
+            for instead, names in _INSTEAD.items():
+                if name in names.split():
+                    raise AttributeError(f"Collection has no {name}, but {instead}")
+            raise AttributeError(f"Collection has no attribute {name!r}")
+
     def __copy__(self) -> Collection:
         """Return an independent one in memory, or the same folder once more."""
         copy: Collection = deepcopy(self)
@@ -1938,9 +1969,12 @@ skip_unreadable, progress
     def _check_there(self, version: int) -> None:
         if version not in (versions := self.versions()):
             where = "" if self._folder is None else f" of {self._folder}"
+            why = "is gone, as no handle and no name kept it"
+            if version > versions[-1]:
+                why = "was never made"
             raise ArgumentError(
-                f"version {version}{where} is gone, as no handle and no name kept it; "
-                f"those that can be read are {', '.join(map(str, versions))}"
+                f"version {version}{where} {why}; those that can be read are "
+                f"{', '.join(map(str, versions))}"
             )
 
     @contextmanager

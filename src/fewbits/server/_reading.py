@@ -35,7 +35,9 @@ async def read_body(
     kind = header.split(";")[0].strip().lower()
     is_image = image and kind.startswith("image/")
     if not is_image and kind not in ((JSON, ARROW) if arrow else (JSON,)):
-        raise ApiError("unsupported_media_type", f"expected {JSON}, got {kind!r}")
+        hint = " (curl sends it by --json, not -d)" if "form" in kind else ""
+        message = f"expected {JSON}, got {kind!r}{hint}"
+        raise ApiError("unsupported_media_type", message)
     data = await request.body()
     if image and not is_image and request.scope["query_string"]:
         name = next(iter(request.query_params), "?")

@@ -91,9 +91,9 @@ def learn(
     method = learner or "itq"
     if not isinstance(method, str):
         if not isinstance(method, Learner):
-            raise ArgumentError(
-                f"learner must be a learner or the name of one, got {method!r}"
-            )
+            is_class = isinstance(method, type)
+            came = f"give {method.__name__}()" if is_class else f"got {method!r}"
+            raise ArgumentError(f"learner must be a learner or a name: {came}")
         if parameters:
             raise ArgumentError(
                 "parameters are for a learner that is named: set its own"
