@@ -77,7 +77,7 @@ FORMER_OPTIONS = {
 }
 #: Options that may be repeated, whose values have no comma of their own. Columns and
 #: ids may have one: it is looked up whether they do.
-COMMA_LISTS = {"bits", "codes", "learners", "show"}
+COMMA_LISTS = {"allow_host", "allow_origin", "bits", "codes", "learners", "show"}
 #: What other programs call their commands, or earlier versions ours.
 OTHER_COMMANDS = {
     **dict.fromkeys(("info", "stats", "show", "describe"), "fewbits inspect"),

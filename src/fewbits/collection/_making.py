@@ -180,9 +180,10 @@ def _warn_of_moved(paths: list[str], rows: Rows) -> None:
     """Say which pictures are there from another folder that is gone: it was moved."""
     folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
     new, names = {*paths}, {path[len(folder) :] for path in paths}
+    files = {path.rpartition(os.sep)[2] for path in paths}
     homes: Counter[str] = Counter()  # of pictures that have the same names
     for path in rows.id_column.to_pylist():
-        if path not in new:
+        if path.rpartition(os.sep)[2] in files and path not in new:
             places = [i for i, letter in enumerate(path) if letter == os.sep]
             homes.update(path[:i] for i in places if path[i:] in names)
     for home, count in homes.items():

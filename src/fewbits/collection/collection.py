@@ -1969,11 +1969,9 @@ skip_unreadable, progress
     def _check_there(self, version: int) -> None:
         if version not in (versions := self.versions()):
             where = "" if self._folder is None else f" of {self._folder}"
-            why = "is gone, as no handle and no name kept it"
-            if version > versions[-1]:
-                why = "was never made"
             raise ArgumentError(
-                f"version {version}{where} {why}; those that can be read are "
+                f"version {version}{where} is gone, as no handle and no name kept it, "
+                "or was never made; those that can be read are "
                 f"{', '.join(map(str, versions))}"
             )
 
