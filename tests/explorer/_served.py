@@ -128,10 +128,9 @@ def held_back(app):
 
 
 @contextmanager
-def serving(source, prepare=lambda app: None, **settings):
+def serving(source, **settings):
     """Serve a collection at a free port of this machine; give its address."""
     app = create_app(source, Settings(**settings))
-    prepare(app)
     served = held_back(app) if SLOW_ANSWERS else app
     config = uvicorn.Config(served, port=0, log_level="error", ws="none", lifespan="on")
     server = uvicorn.Server(config)

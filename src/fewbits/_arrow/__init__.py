@@ -14,7 +14,7 @@ from fewbits._arrow._numbers import (
     repeated,
     widened,
 )
-from fewbits._arrow._python import array_of, python_values
+from fewbits._arrow._python import array_of, python_rows, python_values
 from fewbits._arrow._tables import (
     as_column,
     as_frame,

@@ -120,6 +120,14 @@ def _kind_of_time(value: Any) -> str:
     return f"{kind} with a zone"
 
 
+def python_rows(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of an Arrow table, whose values are those of `python_values`."""
+    if not table.num_columns:
+        return [{} for _ in range(table.num_rows)]
+    values = zip(*map(python_values, table.columns), strict=True)
+    return [dict(zip(table.column_names, row, strict=True)) for row in values]
+
+
 def python_values(column: Any) -> list[Any]:
     """Return the values of a column as plain Python has them.
 
