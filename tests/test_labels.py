@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fewbits
 from fewbits._labels import as_classes, as_label_rows, as_labels
-from fewbits.analysis.bits import bit_report, rank_bits
+from fewbits.analysis.bits import bit_report, class_profile, rank_bits
 from fewbits.analysis.bounds import code_bound
 from fewbits.analysis.taxonomy import taxonomy
 from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, vote
@@ -184,6 +184,7 @@ DOORS = {
     ),
     "same_label": lambda y: same_label(y, y).block(slice(0, N)),
     "bit_report": lambda y: repr(bit_report(CODES, 8, y).summary()),
+    "class_profile": lambda y: class_profile(CODES, 8, y, as_labels(y)[0]).n_inside,
     "code_bound": lambda y: code_bound(CODES, 8, y).high_intra,
     "rank_bits": lambda y: rank_bits(X, y).order,
     "fit": lambda y: (

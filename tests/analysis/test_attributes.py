@@ -1,4 +1,4 @@
-"""Extreme items, and the ranking of bits."""
+"""Extreme items, the ranking of bits, and the profile of a class."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
-from fewbits.analysis.bits import extreme_items, rank_bits
+from fewbits.analysis.bits import class_profile, extreme_items, rank_bits
+from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 
 
@@ -112,3 +113,32 @@ def test_ranking_mistakes():
         rank_bits(np.ones((2, 2)), [1, 2, 3])
     with pytest.raises(ArgumentError, match="at least one item"):
         rank_bits(np.empty((0, 2)))
+
+
+def test_profile_by_hand():
+    rng = np.random.default_rng(0)
+    bits, labels = rng.random((200, 11)) < 0.4, rng.choice(["x", "y", "z"], 200)
+    profile = class_profile(pack(bits), 11, labels, "y")
+    members = labels == "y"
+    assert (profile.n_inside, profile.n_outside) == (members.sum(), (~members).sum())
+    np.testing.assert_allclose(profile.inside, bits[members].mean(axis=0))
+    np.testing.assert_allclose(profile.outside, bits[~members].mean(axis=0))
+    share = bits[:, 3].mean()
+    error = np.sqrt(share * (1 - share) * (1 / members.sum() + 1 / (~members).sum()))
+    z = (profile.inside[3] - profile.outside[3]) / error
+    assert profile.z[3] == pytest.approx(z)
+    assert profile.order[0] == np.abs(profile.z).argmax()
+
+
+def test_profile_of_one_item():
+    profile = class_profile(np.array([[128], [0], [0]], np.uint8), 1, [7, 8, 8], 7)
+    assert profile.inside.tolist() == [1.0]
+    assert profile.z[0] == pytest.approx(np.sqrt(3))
+
+
+def test_profile_mistakes():
+    codes = np.array([[1], [2]], np.uint8)
+    with pytest.raises(ArgumentError, match="no item is of class 'c'"):
+        class_profile(codes, 8, ["a", "b"], "c")
+    with pytest.raises(ArgumentError, match="every item is of class 'a'"):
+        class_profile(codes, 8, ["a", "a"], "a")

@@ -70,7 +70,9 @@ def clothes(folder, n, data=None) -> Collection:
     """Return images of Fashion-MNIST in files, with the codes of their features."""
     from PIL import Image
 
-    found = datasets.load_fashion_mnist(data)
+    from research.common.datasets import load_fashion_mnist
+
+    found = load_fashion_mnist(data)
     every = len(found.items.array)
     rows = np.sort(np.random.default_rng(0).choice(every, n, replace=False))
     paths = [str(folder / f"{row:05d}.png") for row in rows]

@@ -31,9 +31,8 @@ def _adding(verb: str, text: str) -> Callable[..., None]:
         timeout: opt.Timeout = None,
         as_json: opt.Json = False,
     ) -> None:
-        from fewbits.collection import Collection
 
-        col = Collection.open(collection)
+        col = opt.open_at(collection)
         with progress_bar("encoding") as progress:
             n = (col.add if verb == "add" else col.upsert)(
                 items,
@@ -115,10 +114,7 @@ def update(
 
     Example: echo '{"shelf": 2}' | fewbits update my-collection - --filter "year < 2015"
     """
-    from fewbits.collection import Collection
-
-    col = Collection.open(collection)
-    names = columns or None
+    col, names = opt.open_at(collection), columns or None
     n = col.update(table, id=id, columns=names, filter=filter, timeout=timeout)
     print_change(collection, col, as_json, updated=n)
 
@@ -166,13 +162,12 @@ def delete(
 
     Example: fewbits delete my-collection --filter "year < 2015"
     """
-    from fewbits.collection import Collection
     from fewbits.inputs import read_ids
 
     if ids and source is not None:
         raise ArgumentError("give either --ids or --input")
     opt.check_unread(source, [column] if column else None)
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     chosen = list(dict.fromkeys(opt.typed_ids(col, ids))) if ids else None
     if source is not None:
         name = column or col.facts.id_column

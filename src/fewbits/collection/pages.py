@@ -14,6 +14,7 @@ from fewbits.analysis.bits import (
     BitReport,
     Extremes,
     bit_report,
+    class_profile,
     distinct_bits,
     extreme_items,
     rank_bits,
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 Progress = Callable[[int, int], None]
+_PROFILES = 30  # classes whose distinctive attributes are on the page
 _SHOWN_BITS = 32  # on the page, unless the caller chooses them
 _MAP_ITEMS = 500  # on the map, drawn from the collection
 
@@ -213,6 +215,12 @@ def write_attributes(
         # An item with several labels has no one colour.
         if not any(isinstance(value, list) for value in column):
             colours = column
+    profiles = []
+    if classes is not None:
+        names_of_classes, counts = np.unique(classes, return_counts=True)
+        frequent = names_of_classes[np.argsort(-counts, kind="stable")[:_PROFILES]]
+        if len(frequent) > 1:
+            profiles = [class_profile(codes, n_bits, classes, x) for x in frequent]
     notes, without = [], np.setdiff1d(np.arange(len(items)), positions)
     if len(without):
         notes = [
@@ -232,6 +240,7 @@ def write_attributes(
         names=name_bits(proposals, names),
         places=dict(zip(rows.tolist(), fit_layout(drawn).place(drawn), strict=True)),
         classes=None if colours is None else [str(name) for name in colours],
+        profiles=profiles,
         notes=notes,
     )
     page.write(path)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fewbits._images import open_rgb
 from fewbits._repr import one_line
-from fewbits.analysis.bits import BitRanking, BitReport, Extremes
+from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
 from fewbits.analysis.names import Names, Proposals
 from fewbits.errors import FeatureError
 from fewbits.report.html import (
@@ -30,6 +30,7 @@ from fewbits.report.html import (
 )
 
 _OTHERS = 8  # bits that are listed in a cell
+_PROFILE_BITS = 5  # of a class
 _PLACEHOLDER = 40  # characters in the place of an image
 _SIZE = 96  # pixels of the longer side of a picture
 _TINY = 32  # pictures up to this size are enlarged by the reader, pixel by pixel
@@ -63,6 +64,7 @@ class BitsPage:
     names: dict[int, Names]
     places: Mapping[int, Any]
     classes: Sequence[str] | None
+    profiles: Sequence[ClassProfile]
     notes: Sequence[str]
 
     def __repr__(self) -> str:
@@ -103,6 +105,7 @@ class BitsPage:
             element("h2", "Bits at a glance"),
             soft(legend),
             self._overview(),
+            self._profile_table(),
             element("h2", "Bit by bit"),
             soft(self._legend()),
             *sections,
@@ -149,6 +152,33 @@ class BitsPage:
             metrics["information"] = f"{ranking.information[bit]:.3f}"
         reliable = f"{ranking.reliable_information[bit]:.3f}"
         return {**metrics, "reliable information": reliable}
+
+    def _profile_table(self) -> Html:
+        """Return a table with a row per class: its most telling bits, their shares."""
+        if not self.profiles:
+            return Html("")
+        rows = []
+        for profile in self.profiles:
+            bits = []
+            for bit in profile.order[:_PROFILE_BITS].tolist():
+                if not profile.z[bit]:
+                    continue
+                side = int(profile.z[bit] > 0)
+                inside, outside = profile.inside[bit], profile.outside[bit]
+                if not side:
+                    inside, outside = 1 - inside, 1 - outside
+                link = element("a", str(bit), href=f"#bit-{bit}")
+                words = [link if bit in self.bits else str(bit), f" = {side}"]
+                if name := self.names.get(bit, ("", ""))[side]:
+                    words += [" ", text(name)]
+                bits.append(element("li", *words, f" ({inside:.0%} / {outside:.0%})"))
+            n_items = element("td", f"{profile.n_inside:,}", class_="number")
+            rows.append([text(profile.label), n_items, element("ul", *bits)])
+        last = "its bits, and the share of items inside and outside"
+        label = "What sets classes apart"
+        return join(
+            [element("h2", label), table(["class", "items", last], rows, label)]
+        )
 
     def _legend(self) -> str:
         sentences = [
