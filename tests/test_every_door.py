@@ -259,6 +259,13 @@ CASES = {
             {"data": pa.table({"sku": [101], "year": [3]}), "id": "sku"},
             {"id": "none"},
         ],
+        "filter": [
+            {"data": pa.table({"year": [3], "kind": ["z"]}), "filter": "year = 2001"},
+            {"data": pa.table({"year": [3]}), "filter": "year = 1"},
+            {"data": pa.table({"key": [3]}), "filter": "year = 2001"},
+            {"data": pa.table({"year": [3, 4]}), "filter": "year = 2001"},
+            {"data": pa.table({"year": [3]}), "filter": "colour = 'z'"},
+        ],
         "columns": [
             {
                 "data": pa.table({"key": [101], "year": [3], "kind": ["z"]}),

@@ -18,8 +18,10 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     """Return `X` as a matrix of real numbers, without reading its values."""
     usual = type(X) is np.ndarray and X.dtype == np.float32
     array: NDArray[Any] = np.asarray(X) if usual else as_array(X)
+    if array.shape == (0,) and n_features is not None:  # an empty list
+        return array.reshape(0, n_features)
     if array.ndim != 2:
-        hint = "; for a single item pass x[None, :]" if array.ndim == 1 else ""
+        hint = "; for a single item give [x]" if array.ndim == 1 else ""
         raise FeatureError(
             f"features must have 2 dimensions (n, n_features), got shape "
             f"{array.shape}{hint}"

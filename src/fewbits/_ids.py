@@ -1,5 +1,7 @@
 """Ids as users give them: whole numbers from 0 on, or texts."""
 
+import os
+from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
@@ -55,6 +57,17 @@ def id_column(ids: Any, texts: bool) -> Any:
     return one_chunk(_plain(column))
 
 
+def absolute_paths(column: Any, there: NDArray[np.bool_]) -> Any:
+    """Return ids; of those that are not there, the absolute paths, as of images."""
+    import pyarrow as pa
+
+    if there.all() or not is_text(column.type):
+        return column
+    pairs = zip(column.to_pylist(), there, strict=True)
+    paths = [text if is_there else os.path.abspath(text) for text, is_there in pairs]
+    return pa.array(paths, column.type)
+
+
 def check_known(column: Any, there: NDArray[np.bool_]) -> None:
     """Refuse ids that are not there."""
     if not there.all():
@@ -85,7 +98,7 @@ def _values(ids: Any, what: str) -> Any:
     if isinstance(ids, list | tuple):
         if any(isinstance(value, bool) for value in ids):
             raise ArgumentError("ids must be whole numbers or texts, got a truth value")
-        ids = [str(value) if isinstance(value, UUID) else value for value in ids]
+        ids = [str(x) if isinstance(x, UUID | PurePath) else x for x in ids]
     try:
         column = as_column(ids)
     except ArgumentError:

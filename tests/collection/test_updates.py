@@ -9,7 +9,7 @@ import pytest
 
 from fewbits import Collection
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
 from tests.collection.test_columns import COLUMNS
 
 pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
@@ -256,3 +256,27 @@ def test_values_are_put_back_where_their_rows_are_beyond_repair(tmp_path):
     report = Collection.repair_folder(col.path, drop_rows=True)
     assert (report.n_lost, report.reverted_values) == (N, ())
     assert Collection.verify_folder(col.path).is_intact
+
+
+def test_all_that_meets_a_filter_gets_the_values_of_a_row():
+    columns = {"year": [*range(N)], "kind": ["a", "b"] * (N // 2)}
+    col = Collection.create(None, X, ids=IDS, columns=columns, encoder=ENCODER)
+    assert col.update({"kind": "new", "year": 9}, filter="year < 3") == 3
+    assert col.update({"kind": None}, filter="year > 40") == N - 41
+    with col.transaction():  # each sees those before it
+        col.update([{"year": 100}], filter="year = 9")
+        assert col.update({"year": 101}, filter="year = 100") == 4
+    assert col.column("year").tolist().count(101) == 4
+    assert col.column("kind").tolist().count(None) == N - 41
+    version = col.version
+    assert (col.update({"year": 1}, filter="year = -1"), col.version) == (0, version)
+    for data, options, message in (
+        ({"year": [1, 2]}, {}, "one row, got 2"),
+        (None, {"columns": {"year": 1}}, "one row"),
+        ({"year": 1}, {"ids": IDS[:1]}, "one row"),
+        ({"year": "soon"}, {}, "year"),
+        (7, {}, "a row, got an int"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            col.update(data, filter="year > 1", **options)
+    assert col.version == version

@@ -593,3 +593,12 @@ def test_the_explorer_loads(client):
     for path in ("/v1/bits", "/v1/quality", "/v1/map", "/v1/bits/1"):
         assert client.get(path).status_code == 200
     assert {"/v1/bits", "/v1/quality", "/v1/map"} < {*paths}
+
+
+def test_what_to_send_in_place_of_what_came(client):
+    answer = client.post("/search", json={"texts": ["arm"]})
+    assert "routes: POST /v1/search" in answer.json()["error"]["message"]
+    answer = client.post("/v1/search", data={"texts": "arm"})
+    assert (answer.status_code, "--json" in answer.text) == (415, True)
+    answer = client.post("/v1/search", json={"vectors": ["hello"]})
+    assert "got 'hello'" in answer.json()["error"]["message"]

@@ -1,5 +1,6 @@
 """Feature matrices of any type as NumPy arrays; Arrow columns chunk by chunk."""
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from numbers import Number
 from typing import Any
@@ -66,9 +67,10 @@ def named_array(
             f"{array.dtype}"
         )
     if array.dtype.kind not in "fiub":
-        raise FeatureError(
-            f"{name} must be real numbers, got dtype {array.dtype}; convert it"
-        )
+        came = f"dtype {array.dtype}"
+        if array.dtype.kind in "SUT" and array.size:
+            came = f"texts such as {reprlib.repr(array.flat[0].item())}"
+        raise FeatureError(f"{name} must be real numbers, got {came}")
     return array, None
 
 
@@ -138,6 +140,8 @@ def _of_array(items: Any, name: str) -> NDArray[Any]:
         array = np.asarray(items)
     except (ValueError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())
+        if "inhomogeneous" in reason:
+            reason = "their rows have several lengths"
         raise FeatureError(f"{name} are not a matrix: {reason}") from None
     if array.dtype == object and array.ndim == 0:
         raise NoNumberError(f"{name} must be a matrix of numbers, got {a_kind(items)}")

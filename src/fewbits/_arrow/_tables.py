@@ -71,15 +71,29 @@ def known_names(names: Iterable[str]) -> str:
 def no_column(what: str, name: str, names: Iterable[str]) -> str:
     """Return the message that there is no column of a name."""
     names = list(names)
-    parts = [part.strip() for part in str(name).split(",")]
-    hint = ""
-    if len(parts) > 1 and {*parts} <= {*names}:
-        options = " ".join(f"--columns {part}" for part in parts)
-        hint = f": name each by itself, as {options}"
-    near = [] if hint else get_close_matches(str(name), names, n=1)
+    near = get_close_matches(str(name), names, n=1)
     meant = f" (did you mean {near[0]!r}?)" if near else ""
     has = known_names(names) or "none"
-    return f"{what} has no column {name!r}{meant}; it has {has}{hint}"
+    return f"{what} has no column {name!r}{meant}; it has {has}"
+
+
+def split_names(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return names of columns, of which one may be several with commas between them.
+
+    A column whose own name has a comma comes first.
+
+    Examples
+    --------
+    >>> split_names(["a,b", "c"], ["a", "b", "c"]), split_names(["a,b"], ["a,b", "a"])
+    (['a', 'b', 'c'], ['a,b'])
+    """
+    known, split = list(known), list[str]()
+    for name in names:
+        if isinstance(name, str) and "," in name and name not in known:
+            split += map(str.strip, name.split(","))
+        else:
+            split.append(name)
+    return split
 
 
 # Columns of any encoding

@@ -5,6 +5,7 @@ import inspect
 import io
 import os
 import platform
+import re
 import signal
 import sys
 import warnings
@@ -61,6 +62,22 @@ COMMANDS = {
     "export": ("Learn and measure", "_encoder"),
     "data": ("Learn and measure", "_data"),
 }
+#: Options that may be repeated, whose values have no comma of their own. Columns and
+#: ids may have one: it is looked up whether they do.
+COMMA_LISTS = {"allow_host", "allow_origin", "bits", "codes", "learners", "show"}
+#: What other programs call their commands, or earlier versions ours.
+OTHER_COMMANDS = {
+    **dict.fromkeys(("info", "stats", "show", "describe"), "fewbits inspect"),
+    **dict.fromkeys(("create", "index", "init", "import"), "fewbits build"),
+    **dict.fromkeys(("query", "find", "knn"), "fewbits search"),
+    **dict.fromkeys(("remove", "rm"), "fewbits delete"),
+    **dict.fromkeys(("insert", "append"), "fewbits add"),
+    **dict.fromkeys(("server", "explore", "web"), "fewbits serve"),
+    **dict.fromkeys(("train", "learn"), "fewbits fit"),
+    **dict.fromkeys(("dedup", "dedupe"), "fewbits duplicates"),
+    "version": "fewbits --version",
+    "help": "fewbits --help",
+}
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
 
@@ -80,7 +97,10 @@ class _Commands(Mapping[str, Any]):
 
 class _Command(TyperCommand):
     def make_parser(self, ctx: Any) -> Any:
-        """Return a parser that refuses an option of one value that is given twice."""
+        """Return a parser that refuses an option of one value that is given twice.
+
+        Values of `COMMA_LISTS` may have commas between them.
+        """
         parser: Any = super().make_parser(ctx)
         parse = parser.parse_args
 
@@ -89,6 +109,8 @@ class _Command(TyperCommand):
             for option, n in Counter(order).items():
                 if n > 1 and option.param_type_name == "option" and not option.multiple:
                     raise UsageError(f"{max(option.opts, key=len)} is given twice")
+                if option.multiple and option.name in COMMA_LISTS:
+                    values[option.name] = ",".join(values[option.name]).split(",")
             return values, rest, order
 
         parser.parse_args = parse_args
@@ -226,6 +248,9 @@ def _end_of_usage(error: Any) -> NoReturn:
     options = {option for parameter in parameters for option in parameter.opts}
     if text.startswith("Got unexpected extra argument") and "--ids" in options:
         text = f"{text}; ids are given by --ids"
+    if (unknown := re.match("No such command '(.*?)'", text)) is not None:
+        name_now = OTHER_COMMANDS.get(unknown[1])
+        text = f"{unknown[0]}; it is '{name_now}' here" if name_now else text
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 

@@ -122,5 +122,6 @@ def _changed(col: "Collection", verb: str, values: list[Any], folder: Path) -> i
     path = folder / "rows.jsonl"
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in values)
-    change = {"add": col.add, "upsert": col.upsert, "update": col.update}[verb]
-    return change(path)
+    if verb == "update":
+        return col.update(path)
+    return col.add(path) if verb == "add" else col.upsert(path)

@@ -93,7 +93,14 @@ def update(
     id: opt.Id = None,
     columns: Annotated[
         list[str] | None,
-        Option(help="Column to change; may be repeated. Default: all of TABLE."),
+        Option(help="Columns to change: price,stock. Default: all of TABLE."),
+    ] = None,
+    filter: Annotated[
+        str | None,
+        Option(
+            help="Change all items that meet an SQL-like condition: TABLE is a row of "
+            "values then, without an id."
+        ),
     ] = None,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
@@ -104,9 +111,11 @@ def update(
     other items.
 
     Example: fewbits update my-collection prices.csv --id sku --columns price
+
+    Example: echo '{"shelf": 2}' | fewbits update my-collection - --filter "year < 2015"
     """
-    col = opt.open_at(collection)
-    n = col.update(table, id=id, columns=columns or None, timeout=timeout)
+    col, names = opt.open_at(collection), columns or None
+    n = col.update(table, id=id, columns=names, filter=filter, timeout=timeout)
     print_change(collection, col, as_json, updated=n)
 
 
@@ -159,7 +168,7 @@ def delete(
         raise ArgumentError("give either --ids or --input")
     opt.check_unread(source, [column] if column else None)
     col = opt.open_at(collection)
-    chosen = opt.typed_ids(col, ids)
+    chosen = list(dict.fromkeys(opt.typed_ids(col, ids))) if ids else None
     if source is not None:
         name = column or col.facts.id_column
         chosen = list(dict.fromkeys(read_ids(source, name, texts=col.has_text_ids)))

@@ -161,10 +161,8 @@ def get(
 
     Example: fewbits get my-collection 4711 4712 --columns title
     """
-    from fewbits.collection import tools
-
     col = opt.open_at(collection, at)
-    chosen = [tools.parse_id(col, text) for text in ids]
+    chosen = opt.typed_ids(col, ids)
     rows = col.get(chosen, columns or None)
     items = [{"id": id, "columns": row} for id, row in zip(chosen, rows, strict=True)]
     if as_json:
@@ -243,11 +241,11 @@ def like(
     hits = col.like(
         items,
         opt.typed_items(col, bad or (), "--bad-ids"),
-        good_ids=opt.typed_ids(col, good_ids) or (),
-        bad_ids=opt.typed_ids(col, bad_ids) or (),
+        good_ids=opt.typed_ids(col, good_ids or ()),
+        bad_ids=opt.typed_ids(col, bad_ids or ()),
         k=k,
         filter=filter,
-        allowed=opt.typed_ids(col, allowed),
+        allowed=opt.typed_ids(col, allowed) if allowed else None,
         columns=columns or None,
         n_random=n_random,
         C=C,

@@ -3,7 +3,7 @@
 import base64
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from datetime import datetime
@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import python_rows, python_values
+from fewbits._arrow import as_frame, python_rows, python_values, split_names
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
@@ -29,7 +29,7 @@ from fewbits.client._items import (
     table_of,
     vector_column,
 )
-from fewbits.client.wire import write_stream
+from fewbits.client.wire import NO_IMAGES, write_stream
 from fewbits.collection import (
     KINDS,
     Classification,
@@ -264,6 +264,8 @@ class RemoteCollection:
     def update(self, arguments: Arguments) -> int:
         data, ids = arguments.pop("data"), arguments.pop("ids")
         columns = arguments["columns"]
+        if isinstance(data, Mapping) and arguments["filter"] is not None:
+            data = [data]  # a row of values
         by_column = columns is not None and hasattr(columns, "keys")
         if data is None and ids is not None and by_column:
             if ID in columns or self.facts["id_column"] in columns:
@@ -277,7 +279,7 @@ class RemoteCollection:
                 "update takes a table, or ids= and a mapping of columns="
             )
         else:
-            table = sent_table(data)
+            table = sent_table(as_frame(data))
         return self._change("update", table, **_fields(arguments))
 
     @_like(Collection.delete)
@@ -368,7 +370,7 @@ class RemoteCollection:
     @_like(Collection.get)
     def get(self, arguments: Arguments) -> list[dict[str, Any]]:
         names = _names(arguments["columns"])
-        names = self.columns if names is None else names
+        names = self.columns if names is None else split_names(names, self.columns)
         records: list[dict[str, Any]] = []
         for table in self._items("ids", plain_ids(arguments["ids"]), columns=names):
             records += python_rows(table.select(names))
@@ -477,7 +479,7 @@ class RemoteCollection:
     ) -> int:
         is_of_images = arguments.pop("images") is not None or self.kind == "images"
         if arguments.pop("skip_unreadable") or is_of_images:
-            raise ArgumentError("images are added where they lie: 'fewbits add'")
+            raise ArgumentError(NO_IMAGES)
         facts = self.facts
         if self._changes is not None:  # which may bring columns
             facts = {**facts, "columns": facts["columns"] + self._of_thread.columns}
@@ -632,7 +634,7 @@ def _allowed(allowed: Any) -> list[Any]:
 
 def _names(columns: Sequence[str] | None) -> list[str] | None:
     if isinstance(columns, str):
-        raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+        raise ArgumentError(f"columns must be a list of names: give [{columns!r}]")
     return None if columns is None else list(columns)
 
 

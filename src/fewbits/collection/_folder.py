@@ -75,9 +75,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
                 f"{MANIFEST}: put that back from a backup, and run 'fewbits verify'; "
                 "if the first 'fewbits build' was killed, run it with --overwrite"
             )
-        lacks = (
-            f"it has no {MANIFEST}" if folder.exists() else "there is no such folder"
-        )
+        lacks = f"it has no {MANIFEST}"
+        if folder.is_file():
+            lacks = "it is a file; 'fewbits build COLLECTION FILE' makes one of it"
+        elif not folder.exists():
+            lacks = "there is no such folder"
         raise ArtefactError(f"{folder} is not a collection: {lacks}")
     return _parsed(path, path.read_bytes())
 

@@ -1,5 +1,8 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
+import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -18,6 +21,7 @@ from fewbits._arrow import (
     is_text,
     no_column,
     one_chunk,
+    split_names,
     typed_table,
     with_index,
 )
@@ -49,7 +53,7 @@ from fewbits.collection._table import (
     user_column,
 )
 from fewbits.encoders import Encoder, PackedEncoder
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, a_kind
 from fewbits.inputs import (
     Input,
     are_bytes,
@@ -164,6 +168,8 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
             return source
     elif source.column is not None:
         return source
+    if rows is not None and paths:
+        _warn_of_moved(paths, rows)
     try:
         return replace(source, ids=new_ids(paths))
     except ArgumentError as error:
@@ -171,6 +177,30 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
             f"{error}; the ids of images are their paths, unless others are given by "
             "ids="
         ) from None
+
+
+def _warn_of_moved(paths: list[str], rows: Rows) -> None:
+    """Say which pictures are there from another folder that is gone: it was moved."""
+    folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
+    new, names = {*paths}, {path[len(folder) :] for path in paths}
+    files = {path.rpartition(os.sep)[2] for path in paths}
+    homes: Counter[str] = Counter()  # of pictures that have the same names
+    for path in rows.id_column.to_pylist():
+        if path.rpartition(os.sep)[2] in files and path not in new:
+            places = [i for i, letter in enumerate(path) if letter == os.sep]
+            homes.update(path[:i] for i in places if path[i:] in names)
+    for home, count in homes.items():
+        if os.path.isdir(home):
+            continue
+        pattern, escape = home.replace("'", "''"), ""
+        if re.search("[%_|]", pattern):
+            pattern, escape = re.sub("([%_|])", r"|\1", pattern), " escape '|'"
+        condition = f"id like '{pattern}{os.sep}%'{escape}"
+        warn_user(
+            f"{count:,} of the pictures have the names of others that are in the "
+            f"collection from {home}, which is gone: if they have moved, delete the "
+            f"others by filter={condition!r} (on the command line --filter)"
+        )
 
 
 def rows_of_schema(
@@ -479,7 +509,8 @@ def update_table(
                 f"the table has no column {id!r} with the ids: name it by id= (on the "
                 "command line by --id)"
             )
-        names = columns or [name for name in table.column_names if name != id]
+        names = split_names(columns or (), table.column_names)
+        names = names or [name for name in table.column_names if name != id]
         if unknown := [name for name in names if name not in table.column_names]:
             raise ArgumentError(no_column("the table", unknown[0], table.column_names))
         ids, columns = table[id], {name: table[name] for name in names}
@@ -523,6 +554,28 @@ def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None
             )
         if name not in columns:
             raise ArgumentError(no_column("the collection", name, columns))
+
+
+def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str, Any]:
+    """Return columns of one value, which the items that meet a filter get."""
+    if ids is not None or data is None or isinstance(columns, Mapping):
+        raise ArgumentError(
+            "update with a filter takes one row of values, such as {'year': 2026}"
+        )
+    if isinstance(data, str | Path):
+        data = read_columns(data, written_columns(schema))
+    if isinstance(data, Mapping):
+        one = {name: np.ndim(value) == 0 for name, value in data.items()}
+        data = {name: [x] if one[name] else x for name, x in data.items()}
+    if not is_frame(data := as_frame(data)):
+        raise ArgumentError(f"update with a filter takes a row, got {a_kind(data)}")
+    table = typed_table(data)
+    if len(table) != 1:
+        raise ArgumentError(f"update with a filter takes one row, got {len(table):,}")
+    names = split_names(columns or table.column_names, table.column_names)
+    if unknown := [name for name in names if name not in table.column_names]:
+        raise ArgumentError(no_column("the row", unknown[0], table.column_names))
+    return {name: table[name] for name in names}
 
 
 def written_columns(schema: Any) -> list[str]:

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._allowed import as_allowed
-from fewbits._arrow import is_text, no_column, plain_column, python_values
+from fewbits._arrow import is_text, no_column, plain_column, python_values, split_names
 from fewbits._frozen import frozen_array, read_only
-from fewbits._ids import check_known, id_column
+from fewbits._ids import absolute_paths, check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.collection._table import filtered, ids_of
 from fewbits.errors import ArgumentError
@@ -303,9 +303,11 @@ class Rows:
         return there
 
     def rows_of(self, ids: Any) -> IdArray:
-        """Return the rows of ids, all of which must be there."""
+        """Return the rows of ids, all of which must be there; see `absolute_paths`."""
         column = id_column(ids, self.has_text_ids)
         rows = self.find(column)
+        if (rows < 0).any():
+            rows = self.find(absolute_paths(column, rows >= 0))
         check_known(column, rows >= 0)
         return rows
 
@@ -403,10 +405,11 @@ class Rows:
         if columns is None:
             return self.columns
         if isinstance(columns, str):
-            raise ArgumentError(f"columns must be a list of names, got {columns!r}")
-        for name in columns:
+            raise ArgumentError(f"columns must be a list of names: give [{columns!r}]")
+        names = split_names(columns, self.columns)
+        for name in names:
             self.check_column(name)
-        return list(dict.fromkeys(columns))
+        return list(dict.fromkeys(names))
 
     # Search.
 

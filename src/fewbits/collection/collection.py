@@ -26,7 +26,7 @@ from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,7 @@ from fewbits._checks import (
     check_radius,
     whole_number,
 )
-from fewbits._ids import check_known, id_column
+from fewbits._ids import absolute_paths, check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder, _making, _verification
@@ -54,7 +54,7 @@ from fewbits.collection._version import Version
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, a_kind
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
 from fewbits.store import ID, RepairReport, Report, Store
@@ -72,6 +72,19 @@ Table: TypeAlias = Any  # pyarrow.Table
 Schema: TypeAlias = Any  # pyarrow.Schema
 Source: TypeAlias = Any  # an Encoder, a Collection, or the path of one
 
+#: What other libraries call things, by what to call here.
+_INSTEAD = {
+    "len(col)": "ntotal count size shape n_items",
+    "search(queries, k)": "query kneighbors knn nearest find similarity_search",
+    "create(path, data, learner=), which learns": "train fit fit_transform",
+    "encode(items)": "transform predict_codes",
+    "classify(items)": "predict",
+    "add(data) and upsert(data)": "insert append extend add_with_ids put",
+    "delete(ids)": "remove remove_ids drop pop",
+    "to_pandas()": "head tail sample iloc loc to_df df to_csv to_parquet",
+    "search(ids=[...])": "reconstruct",
+    "save(path)": "write write_index dump",
+}
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
 
@@ -178,7 +191,7 @@ class Collection:
     --------
     >>> import fewbits
     >>> texts = ["red shoe", "blue shoe", "red hat", "warm scarf"]
-    >>> col = fewbits.Collection.create(None, texts, bits=64)
+    >>> col = fewbits.Collection.create(None, texts, learner="lsh", bits=64)
     >>> col.search(["scarf"], k=1)[0][0]["text"]
     'warm scarf'
     >>> col.add(["woollen scarf"])
@@ -308,11 +321,16 @@ class Collection:
         >>> import fewbits
         >>> import pyarrow as pa
         >>> table = pa.table({"sku": ["a", "b"], "text": ["red shoe", "blue hat"]})
-        >>> col = fewbits.Collection.create(None, table, id="sku", bits=32)
+        >>> col = fewbits.Collection.create(None, table, id="sku", learner="lsh")
         >>> col.search(["a hat"], k=1)[0][0].id
         'b'
         """
         if path is not None:
+            if not isinstance(path, str | Path):
+                raise ArgumentError(
+                    "path is a folder, or None for a collection in memory, and data "
+                    f"come second: create(None, data); got {a_kind(path)} as path"
+                )
             path = Path(path)
             _folder.check_target(path, overwrite=overwrite)
         check_choice(index, "index", INDEXES)
@@ -957,11 +975,12 @@ skip_unreadable, progress
 
     def update(
         self,
-        data: Data,
+        data: Data = None,
         *,
         id: str | None = None,
         ids: Ids = None,
         columns: Columns | None = None,
+        filter: Filter = None,
         timeout: float | None = None,
     ) -> int:
         """Change columns of items, whose codes and order stay; return how many.
@@ -973,7 +992,9 @@ skip_unreadable, progress
         ----------
         data : table, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
-            mapping of `columns`. All else is as in `add`.
+            mapping of `columns`. With a `filter`, one row without an id, such as
+            ``{"year": 2026}``, whose values all items get that meet it. All else is as
+            in `add` and `search`.
 
         Raises
         ------
@@ -983,10 +1004,22 @@ skip_unreadable, progress
         version = self._version
         model, rows = version.model, version.required_rows
         schema = self._schema(version)
-        table = _making.update_table(model, rows, schema, data, id, ids, columns)
+        if filter is None:
+            table = _making.update_table(model, rows, schema, data, id, ids, columns)
+        else:
+            one = _making.constant_columns(schema, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
-        keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
+            if filter is not None:
+                keys = self._matching(writer, filter)
+                first = np.zeros(len(keys), np.int64)
+                values = {name: column.take(first) for name, column in one.items()}
+                rows = self._version.required_rows
+                table = _making.update_table(
+                    model, rows, schema, None, None, keys, values
+                )
+                del rows
+            keys = table[ID].combine_chunks()
             check_known(keys, writer.holds(keys))
             schema, table = _making.typed_update(writer.manifest.schema, table)
             writer.retype(schema)
@@ -1017,18 +1050,13 @@ skip_unreadable, progress
             keys = None
             if ids is not None:
                 keys = id_column(ids, self.has_text_ids)
-                is_there = writer.holds(keys)
-                if missing_ok:
-                    keys = filtered(keys, is_there)
-                else:
+                paths = absolute_paths(keys, writer.holds(keys))
+                is_there = writer.holds(paths)
+                if not missing_ok:
                     check_known(keys, is_there)
-            if filter is not None:  # after the changes of this transaction so far
-                rows, pending = self._version.required_rows, writer.pending()
-                if pending.manifest != rows.snapshot.manifest:
-                    rows = Rows(rows.store, pending, rows)
-                mask = replace(self._version, rows=rows).mask(filter, keys)
-                keys = filtered(rows.id_column, mask).combine_chunks()
-                del rows, pending  # which hold the files that become of no use
+                keys = filtered(paths, is_there)
+            if filter is not None:
+                keys = self._matching(writer, filter, keys)
             return int(writer.delete(keys))
 
     def drop_columns(self, columns: Names, *, timeout: float | None = None) -> None:
@@ -1073,7 +1101,7 @@ skip_unreadable, progress
         Examples
         --------
         >>> import fewbits
-        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=2)
         >>> with col.transaction():
         ...     n_added = col.add(["warm scarf", "blue hat"])
         ...     n_deleted = col.delete([1])
@@ -1106,6 +1134,11 @@ skip_unreadable, progress
         return python_rows(rows.table_at(numbers, names))
 
     def __getitem__(self, id: Any) -> dict[str, Any]:
+        if isinstance(id, slice) or (isinstance(id, str) and not self.has_text_ids):
+            raise ArgumentError(
+                f"col[id] is one item by its id, got {id!r}; a column is column(name), "
+                "several items are get(ids)"
+            )
         return self.get([id])[0]
 
     def __iter__(self) -> Iterator[Any]:
@@ -1240,7 +1273,7 @@ skip_unreadable, progress
         Examples
         --------
         >>> import fewbits
-        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=2)
         >>> _ = col.tag("spring")
         >>> _ = col.delete([0])
         >>> len(col), len(col.at("spring")), list(col.tags())
@@ -1600,6 +1633,14 @@ skip_unreadable, progress
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{self._version})"
 
+    if not TYPE_CHECKING:  # which says itself what there is not
+
+        def __getattr__(self, name: str) -> Any:
+            for instead, names in _INSTEAD.items():
+                if name in names.split():
+                    raise AttributeError(f"Collection has no {name}, but {instead}")
+            raise AttributeError(f"Collection has no attribute {name!r}")
+
     def __copy__(self) -> Collection:
         """Return an independent one in memory, or the same folder once more."""
         copy: Collection = deepcopy(self)
@@ -1737,6 +1778,14 @@ skip_unreadable, progress
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
+    def _matching(self, writer: Any, filter: Filter, allowed: Ids = None) -> Any:
+        """Return the ids of what meets a filter, after the changes of a writer."""
+        rows, pending = self._version.required_rows, writer.pending()
+        if pending.manifest != rows.snapshot.manifest:
+            rows = Rows(rows.store, pending, rows)
+        mask = replace(self._version, rows=rows).mask(filter, allowed)
+        return filtered(rows.id_column, mask).combine_chunks()
+
     def _on_disk(self) -> Path:
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
@@ -1746,8 +1795,9 @@ skip_unreadable, progress
         if version not in (versions := self.versions()):
             where = "" if self._folder is None else f" of {self._folder}"
             raise ArgumentError(
-                f"version {version}{where} is gone, as no handle and no name kept it; "
-                f"those that can be read are {', '.join(map(str, versions))}"
+                f"version {version}{where} is gone, as no handle and no name kept it, "
+                "or was never made; those that can be read are "
+                f"{', '.join(map(str, versions))}"
             )
 
     @contextmanager

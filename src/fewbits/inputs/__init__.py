@@ -7,6 +7,8 @@ from fewbits.inputs._objects import (
     are_texts,
     as_items,
     as_texts,
+    taking,
+    warn_of_index,
 )
 from fewbits.inputs._read import read, read_columns, read_ids, with_beside
 from fewbits.inputs._text_files import strict_json
@@ -27,6 +29,8 @@ __all__ = [
     "read_columns",
     "read_ids",
     "strict_json",
+    "taking",
     "unreadable_named",
+    "warn_of_index",
     "with_beside",
 ]

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -23,6 +24,7 @@ from fewbits._arrow import (
     list_matrix,
     no_column,
     number_matrix,
+    split_names,
 )
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
@@ -75,6 +77,10 @@ def read_table(
     """Return the items of a table; relative paths of images begin in `folder`."""
     if not len(table):
         raise ArgumentError(f"{source} holds no items")
+    options = replace(options, column=tuple(split_names(options.column, table.names)))
+    if options.columns is not None:
+        kept = tuple(split_names(options.columns, table.names))
+        options = replace(options, columns=kept)
     # Before the items, so that a wrong name is said even where their column is not.
     label, id_ = (
         None if name is None else column_index(table, name, source)

@@ -241,8 +241,9 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
 
 # Files without quotes, by Arrow
 
-#: What only Python's `csv` reads, or reads as it is meant; blank lines among it.
-_FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
+#: What only Python's `csv` reads, or reads as it is meant.
+_FOR_PYTHON = (b'"', b"\0")
+_BLANK_LINES = (b"\n\n", b"\n\r", b"\r\r")  # which Arrow reads as empty cells
 
 
 def _read_unquoted(path: Path, delimiter: str) -> Any:
@@ -260,20 +261,26 @@ def _read_unquoted(path: Path, delimiter: str) -> Any:
         if any(content.find(mark) != -1 for mark in _FOR_PYTHON):
             return None
         names = re.split(rb"[\r\n]", content.readline(), maxsplit=1)[0]
-    try:
-        texts = dict.fromkeys(
-            names.decode("utf-8-sig").split(delimiter), pa.large_string()
-        )
-        return csv.read_csv(
-            path,
-            csv.ReadOptions(block_size=1 << 24),
-            csv.ParseOptions(
-                delimiter=delimiter, quote_char=False, ignore_empty_lines=False
-            ),
-            csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
-        )
-    except (pa.ArrowException, UnicodeError, OSError):
-        return None
+        try:
+            texts = dict.fromkeys(
+                names.decode("utf-8-sig").split(delimiter), pa.large_string()
+            )
+            table = csv.read_csv(
+                path,
+                csv.ReadOptions(block_size=1 << 24),
+                csv.ParseOptions(
+                    delimiter=delimiter, quote_char=False, ignore_empty_lines=False
+                ),
+                csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
+            )
+        except (pa.ArrowException, UnicodeError, OSError):
+            return None
+        empty = pc.equal(pc.binary_length(table.column(0)), 0)
+        if pc.any(empty).as_py() and any(
+            content.find(mark, 0) != -1 for mark in _BLANK_LINES
+        ):
+            return None
+        return table
 
 
 # Columns of texts as what all of their cells are
@@ -282,6 +289,8 @@ def _read_unquoted(path: Path, delimiter: str) -> Any:
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 #: Numbers whose characters say more than their value does: ``007``, ``+4915112345``.
 _NAME = r"^(?:[+-]?0[\dxX]|\+\d{7})"
+#: Numbers that floats may round, or that were something else, as 12e5.
+_LONG = r"^[+-]?\d{16,}(?:\.0*)?$|\d\.?[eE]"
 #: ISO 8601 as Arrow reads it, to microseconds.
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
@@ -334,15 +343,17 @@ def _has_dots(column: Any) -> bool:
 
 def _as_numbers(column: Any) -> Any:
     """Return truth values, integers or floats, if all cells are such or gaps."""
-    gap = _is_gap(column)
+    cells = pc.ascii_trim_whitespace(column)
+    gap = pc.is_in(cells, value_set=_gaps())
     if pc.all(gap).as_py():
         return None
-    cells = pc.if_else(gap, _missing(), pc.ascii_trim_whitespace(column))
+    cells = pc.if_else(gap, _missing(), cells)
     if all_match(cells, "^(true|false|True|False|TRUE|FALSE)$"):
         return cells.cast(pa.bool_())
     for kind in (pa.int64(), pa.float64()):
         try:
-            numbers = cells.cast(kind)
+            # The first fail at once; of many cells, Arrow writes an error for each.
+            numbers = cells[:_N_SAMPLE_ROWS].cast(kind) and cells.cast(kind)
         except pa.ArrowInvalid:
             continue
         return None if _lose_letters(cells, numbers) else numbers
@@ -355,16 +366,17 @@ def _lose_letters(cells: Any, numbers: Any) -> bool:
     def any_match(texts: Any, pattern: str) -> bool:
         return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
-    if any_match(cells, _NAME):
-        return True
     if numbers.type != pa.float64():
-        return False
+        return any_match(cells, _NAME)
     if pc.any(pc.is_inf(numbers)).as_py():
         return True
-    is_long = pc.match_substring_regex(cells, r"^[+-]?\d{16,}(\.0*)?$|\d\.?[eE]")
+    is_long = pc.match_substring_regex(cells, rf"{_NAME}|{_LONG}")
     if not pc.any(is_long).as_py():
         return False
     long = cells.filter(is_long)
+    if any_match(long, _NAME):
+        return True
+    long = long.filter(pc.match_substring_regex(long, _LONG))
     if any_match(long, r"^[+-]?\d{16,}$"):
         return True
     if any_match(long, r"^\d+[eE]\d+$") and not any_match(cells, r"\.|[eE][+-]"):
@@ -416,5 +428,8 @@ def _missing() -> Any:
 
 def _is_gap(column: Any) -> Any:
     """Return for each cell of a column whether it stands for a missing number."""
-    gaps = pa.array(_MISSING, pa.large_string())
-    return pc.is_in(pc.ascii_trim_whitespace(column), value_set=gaps)
+    return pc.is_in(pc.ascii_trim_whitespace(column), value_set=_gaps())
+
+
+def _gaps() -> Any:
+    return pa.array(_MISSING, pa.large_string())

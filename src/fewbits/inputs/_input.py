@@ -49,9 +49,12 @@ class Options:
             if (name := getattr(self, option)) is None:
                 continue
             if not isinstance(name, str):
+                beside = "ids=[...]"
+                if option != "id":
+                    beside = f"columns={{'name': [...]}}, {option}='name'"
                 raise ArgumentError(
                     f"{option} is the name of a column, got {type(name).__name__}; "
-                    "values beside the items are labels= and ids="
+                    f"values beside the items are given as {beside}"
                 )
             options[name] = option
         return options

@@ -2,8 +2,8 @@
 
 import re
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from fewbits._arrow import (
 from fewbits._features import SparseRows
 from fewbits._lazy import pa
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, FeatureError, a_kind
+from fewbits.errors import ArgumentError, CodeError, FeatureError, a_kind
 from fewbits.inputs._arrays import array_input
 from fewbits.inputs._columns import read_table
 from fewbits.inputs._input import (
@@ -87,13 +87,8 @@ def read_object(items: Any, options: Options) -> Input:
 def _read_frame(items: Any, options: Options) -> Input:
     """Return the items; columns that cannot be read do no harm elsewhere."""
     frame, levels = with_index(items)
-    if options.columns is None and options.id is None and hasattr(frame, "iloc"):
-        names, numbers = frame.index.names, np.arange(len(frame))
-        if any(names) or not np.array_equal(frame.index, numbers):
-            warn_user(
-                "the index of the data frame is left out: to have it as ids, give it a "
-                "name, such as frame.rename_axis('id'), and name it, id='id'"
-            )
+    if options.columns is None and options.id is None:
+        warn_of_index(frame)
     table, reasons = typed_columns(frame)
 
     def unreadable(name: str) -> str:
@@ -115,11 +110,40 @@ def _read_frame(items: Any, options: Options) -> Input:
         raise ArgumentError(f"{error}; {unreadable(name)}") from None
 
 
+def warn_of_index(frame: Any) -> None:
+    """Warn of an index of pandas that is left out: ids would be expected to be it."""
+    if not hasattr(frame, "iloc"):
+        return
+    names, numbers = frame.index.names, np.arange(len(frame))
+    if any(names) or not np.array_equal(frame.index, numbers):
+        warn_user(
+            "the index of the data frame is left out: to have it as ids, give it a "
+            "name, such as frame.rename_axis('id'), and name it, id='id'"
+        )
+
+
 def as_items(items: Any, kind: str) -> Sequence[Any]:
     """Return texts or images that were given in Python, as a list."""
     if kind == "texts":
         return as_texts(items)
-    return _listed(items, "images")
+    images = _listed(items, "images")
+    for row, item in enumerate(images):
+        is_one = isinstance(item, str | np.ndarray) or hasattr(item, "open")
+        if not (is_one or _is_image(item)):
+            shown = "no value" if _is_missing(item) else type(item).__name__
+            raise FeatureError(f"expected images, got {shown} in row {row}")
+    return images
+
+
+@contextmanager
+def taking(kind: str, width: int) -> Iterator[None]:
+    """Say in a refusal what the collection takes: vectors or codes of a width."""
+    try:
+        yield
+    except (ArgumentError, CodeError, FeatureError) as error:
+        sizes = {"vectors": f" of {width:,} numbers", "codes": f" of {width:,} bits"}
+        takes = f"this collection takes {kind}{sizes.get(kind, '')}"
+        raise type(error)(f"{takes}: {error}") from None
 
 
 def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:

@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import json
 import math
+import reprlib
 import struct
 from typing import Any, TypeVar
 
@@ -34,7 +35,9 @@ async def read_body(
     kind = header.split(";")[0].strip().lower()
     is_image = image and kind.startswith("image/")
     if not is_image and kind not in ((JSON, ARROW) if arrow else (JSON,)):
-        raise ApiError("unsupported_media_type", f"expected {JSON}, got {kind!r}")
+        hint = " (curl sends it by --json, not -d)" if "form" in kind else ""
+        message = f"expected {JSON}, got {kind!r}{hint}"
+        raise ApiError("unsupported_media_type", message)
     data = await request.body()
     if image and not is_image and request.scope["query_string"]:
         name = next(iter(request.query_params), "?")
@@ -61,11 +64,13 @@ async def read_body(
                 raise ArgumentError(
                     f"more than {_FAULTS} fields are unknown or of the wrong type"
                 ) from None
-            faults = error.errors(include_url=False, include_input=False)
+            faults = error.errors(include_url=False)
             unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
             fault = (unknown or faults)[0]
             where = ".".join(str(part) for part in fault["loc"])
-            message = f"{where}: {fault['msg']}" if where else str(fault["msg"])
+            message = str(fault["msg"])
+            if where:
+                message = f"{where}: {message}, got {reprlib.repr(fault['input'])}"
             if unknown:
                 names = [*model.model_fields]
                 near = difflib.get_close_matches(where[:100], names, 1)

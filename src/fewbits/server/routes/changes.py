@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 
 from fewbits._arrow import as_array, as_frame
 from fewbits._warnings import collected_warnings
+from fewbits.client.wire import NO_IMAGES
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server import _bodies as bodies
@@ -164,7 +165,7 @@ def _rows(view: View, body: Body) -> dict[str, Any]:
     """
     collection = view.collection
     if collection.kind == "images":
-        raise ArgumentError("images are added where they are: 'fewbits add'")
+        raise ArgumentError(NO_IMAGES)
     table, options = _table(body), _options(view, body)
     timeout = options.pop("timeout")
     options = {name: value for name, value in options.items() if value}
