@@ -29,7 +29,7 @@ from benchmarks.search import interleaved
 from fewbits import _kernels, backbones, datasets
 from fewbits.errors import MissingDataError, MissingExtraError
 from fewbits.index import FlatIndex, MultiIndexHashing
-from fewbits.index.table_files import TableCache, build_tables
+from fewbits.index.table_files import LazyTables, build_tables
 from fewbits.learners import ITQ
 
 _CENTRES, _RECALL = 2000, 0.98
@@ -159,7 +159,7 @@ def _seconds(index: Any, search: tuple[str, int], queries: Any) -> float:
 
 def indexed(tables: Any) -> MultiIndexHashing:
     """Return an index over the codes of tables, which it takes once they pay."""
-    codes, cache = tables.codes, TableCache(lambda _: tables)
+    codes, cache = tables.codes, LazyTables(tables.codes, lambda _: tables)
     parts = [(codes, np.arange(len(codes)), None, cache)]
     return MultiIndexHashing.from_chunks(parts)
 

@@ -479,8 +479,8 @@ def test_a_damaged_encoder_of_no_rows_is_told(tmp_path):
 
 def test_a_repair_waits_for_who_writes(folder):
     (rows,) = folder.glob("rows-*")
-    with Store.open(rows).writer(), pytest.raises(FewbitsError, match="being changed"):
-        Store.open(rows).repair(timeout=0)
+    with Store(rows).writer(), pytest.raises(FewbitsError, match="being changed"):
+        Store(rows).repair(timeout=0)
     with one_at_a_time(folder / ".saving.tmp"):
         assert Collection.verify_folder(folder).is_intact
 

@@ -145,7 +145,7 @@ def main(n):
         FORGERS[case % len(FORGERS)](forged, rng)
         begin = time.process_time()
         try:
-            with Store.open(forged).snapshot() as snapshot:
+            with Store(forged).snapshot() as snapshot:
                 content(snapshot)
                 for part in snapshot.segments:
                     part.find(pa.array([1, 2, 3]))
@@ -154,7 +154,7 @@ def main(n):
         except AssertionError:
             undetected += 1  # forged values with checksums that fit
         with contextlib.suppress(FewbitsError):
-            store = Store.open(forged, damaged=True)
+            store = Store(forged)
             store.verify()
             store.repair(drop_rows=case % 8 > 3)
         longest = max(longest, time.process_time() - begin)

@@ -172,13 +172,14 @@ def read_folder(
 
 def settled(folder: Path, read: Callable[[], Result]) -> Result:
     """Return what is read of a folder: read again, where another is saved meanwhile."""
+    before: str | None = "that of no manifest"
     while True:
-        digest = digest_of(folder)
         try:
             return read()
         except (ArtefactError, FileNotFoundError):
-            if digest == digest_of(folder):
+            if (digest := digest_of(folder)) == before:
                 raise
+            before = digest
 
 
 def digest_of(folder: Path) -> str | None:
@@ -221,7 +222,7 @@ def open_store(folder: Path, name: Any) -> Store:
         raise ArtefactError(f"{folder / name} is missing from the collection")
     # Files are opened when something in them is asked for; the process may be
     # elsewhere then.
-    return Store.open(folder.absolute() / name, damaged=True)
+    return Store(folder.absolute() / name)
 
 
 def folder_state(folder: str | Path) -> tuple[str, int]:

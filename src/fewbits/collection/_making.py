@@ -1,7 +1,8 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     no_column,
+    one_chunk,
     typed_table,
     with_index,
 )
@@ -37,7 +39,9 @@ from fewbits.collection._model import (
 )
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
+    aligned,
     cast_column,
+    filtered,
     fixed_binary,
     kept_vectors,
     table_of,
@@ -57,7 +61,7 @@ from fewbits.inputs import (
     with_beside,
 )
 from fewbits.ood import novelty_radius
-from fewbits.store import CODE, CORRECTION, ID
+from fewbits.store import CODE, CORRECTION, ID, RESERVED, Store, Writer
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
@@ -139,17 +143,16 @@ def read_rows(
             codes = as_codes(as_array(codes, "codes"))
             source = Input("codes", codes, None, "the codes", n_bits=n_bits)
         source = with_beside(source, **beside)
-    source = _with_paths_as_ids(source, model, rows)
+    if source.kind == "images" and source.ids is None:
+        source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)
 
 
 def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) -> Input:
-    """Return image files with their absolute paths as ids, where no others are given.
+    """Return image files with their absolute paths as ids.
 
     Those of a table only where the ids of the rows that are there are paths.
     """
-    if source.kind != "images" or source.ids is not None:
-        return source
     name = source.column or _ITEM_COLUMNS["images"]
     if (paths := source.stored_columns().get(name)) is None:  # images in memory
         return source
@@ -239,6 +242,26 @@ def more_rows(
     return _encoded(model, source, rows.vector_dtype, progress)[1]
 
 
+def append_rows(
+    writer: Writer, table: Any, facts: Facts, id_name: str | None, how: str
+) -> int:
+    """Add a table of rows, as `Collection._append` says; return how many.
+
+    Others may have given the collection a column meanwhile, or rows.
+    """
+    schema = writer.manifest.schema
+    # Null may stand for no label or item, and replace no value.
+    required = {facts.label_column, facts.item_column}
+    if how == "upsert":
+        required |= {*schema.names}.difference(RESERVED)
+    schema, table = aligned(table, schema, id_name=id_name, required=required)
+    writer.retype(schema)  # a column of nulls may have values now
+    if how == "add_missing" and ID in table.column_names:
+        table = filtered(table, ~writer.holds(one_chunk(table[ID])))
+    (writer.upsert if how == "upsert" else writer.append)(table)
+    return int(table.num_rows)
+
+
 def _encoded(
     model: Model, source: Input, form: str | None, progress: Progress | None
 ) -> tuple[CodeArray, Any]:
@@ -267,6 +290,36 @@ def _encoded(
         vectors=kept_vectors(features, form) if form else None,
         corrections=None if corrections is None else corrections.values,
     )
+
+
+def new_store(
+    folder: Path | None,
+    tables: Iterable[Any],
+    encoder: Encoder,
+    number: int,
+    next_id: int,
+) -> Store:
+    """Write tables, one at least, as the state after `number` of a store."""
+    import pyarrow as pa
+
+    parts = iter(tables)
+    first = next(parts)
+    schema = first.schema
+    if ID not in schema.names:  # the store numbers the rows
+        schema = schema.insert(0, pa.field(ID, pa.int64()))
+    store = Store.create(
+        folder,
+        schema,
+        n_bits=encoder.n_bits,
+        fingerprint=encoder.fingerprint,
+        number=number,
+        next_id=next_id,
+    )
+    with store.writer() as writer:
+        for table in chain([first], parts):
+            writer.append(table)
+        writer.commit()
+    return store
 
 
 def learn_model(

@@ -147,28 +147,14 @@ class SegmentEntry:
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def has_deletes(self) -> bool:
-        return self.n_live < self.n_rows
-
-    @property
     def has_sums(self) -> bool:
         """Whether its files have their sums in a file, not in the manifest."""
         return not self.rows.sums
 
     @property
-    def n_updated(self) -> int:
-        """Rows in files of changed values; one that changed again may count twice."""
-        return sum(update.n_rows for update in self.updates)
-
-    @property
     def is_dense(self) -> bool:
         """True where the numbers of the rows count on from the first."""
         return self.last - self.first + 1 == self.n_rows
-
-    @property
-    def n_bytes(self) -> int:
-        """Length of the files of rows and vectors."""
-        return sum(file.n_bytes for file in self.arrow_files.values())
 
     @property
     def arrow_files(self) -> dict[str, FileEntry]:
@@ -226,10 +212,6 @@ class Manifest:
             UPDATES: any(x.updates or x.absent for x in self.segments),
         }
         return tuple(name for name, is_needed in features.items() if is_needed)
-
-    def following(self, segments: tuple[SegmentEntry, ...], **changes: Any) -> Self:
-        """Return the next state."""
-        return replace(self, number=self.number + 1, segments=segments, **changes)
 
     def check_changeable(self, folder: Path) -> None:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""

@@ -3,8 +3,6 @@
 import errno
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +70,6 @@ class MemoryDisk:
                 errno.ENOENT, os.strerror(errno.ENOENT), name
             ) from None
 
-    @contextmanager
-    def note(self, lock: "_MemoryLock", content: bytes) -> Iterator[None]:
-        yield
-
     def lock(self, name: str, *, shared: bool) -> "_MemoryLock | None":
         with self._guard:
             if shared:
@@ -121,6 +115,8 @@ class _MemoryLock:
     def __init__(self, disk: MemoryDisk, name: str) -> None:
         self._disk: MemoryDisk | None = disk
         self._name = name
+
+    def note(self, content: bytes) -> None: ...
 
     def release(self) -> None:
         disk, self._disk = self._disk, None

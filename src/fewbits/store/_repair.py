@@ -27,11 +27,11 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID
 from fewbits.store._segment import (
+    file_schema,
     has_index,
     only_batch,
     read_sums,
     remove_derived,
-    segment_schema,
     with_frame,
     write_index,
     write_sums,
@@ -210,7 +210,7 @@ def repair_store(disk: Disk, drop_rows: bool) -> RepairReport:
         if is_undeleted:
             undeleted[mended.token] = entry
 
-    state = base.following(tuple(segments))
+    state = replace(base, number=base.number + 1, segments=tuple(segments))
     for i, entry in enumerate(segments):
         if entry.token in undeleted:
             try:
@@ -380,7 +380,7 @@ def _repair_segment(
         if content is None:
             raise ArtefactError(f"{path} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
-        schema = segment_schema(base, entry, kind)
+        schema = file_schema(base, kind, entry.has_rows, entry.absent)
         only_batch(content, schema, entry.n_rows, str(path))
         if content is not data:
             is_whole = False

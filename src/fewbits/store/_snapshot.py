@@ -17,7 +17,7 @@ from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._ids import IdIndex, equal_texts, keys_of
 from fewbits.store._lock import FileLock
-from fewbits.store._manifest import Manifest, SegmentEntry
+from fewbits.store._manifest import REPAIR, Manifest, SegmentEntry
 from fewbits.store._schema import (
     BLOCKS,
     CODE,
@@ -31,8 +31,8 @@ from fewbits.store._schema import (
 from fewbits.store._segment import (
     ArrowFile,
     SegmentFiles,
+    file_schema,
     has_index,
-    open_file,
     read_derived,
     read_index,
     read_sums,
@@ -96,14 +96,24 @@ class Segment:
 
     def _file(self, kind: str) -> ArrowFile:
         """Return the file of rows, ``"seg"``, or of vectors, ``"vec"``, open."""
-        files = self.files
-        if kind not in files.arrow:
-            if files.sums is None:
-                files.sums = read_sums(self._disk, self.entry)
-            files.arrow[kind] = open_file(
-                self._disk, self._manifest, self.entry, kind, files.sums[kind]
+        files, entry = self.files, self.entry
+        if kind in files.arrow:
+            return files.arrow[kind]
+        if files.sums is None:
+            files.sums = read_sums(self._disk, entry)
+        sums, path = files.sums[kind], self._disk.folder / entry.name(kind)
+        try:
+            data = self._disk.map(path.name)
+        except FileNotFoundError:
+            raise ArtefactError(f"{path} is missing; {REPAIR}") from None
+        if len(data) != sums.n_bytes:
+            raise ArtefactError(
+                f"{path} is damaged: {len(data):,} bytes long instead of "
+                f"{sums.n_bytes:,}; {REPAIR}"
             )
-        return files.arrow[kind]
+        schema = file_schema(self._manifest, kind, entry.has_rows, entry.absent)
+        file = ArrowFile(data, sums, schema, entry.n_rows, str(path))
+        return files.arrow.setdefault(kind, file)
 
     # Deleted rows.
 
@@ -115,7 +125,7 @@ class Segment:
     @cached_property
     def live(self) -> NDArray[np.bool_] | None:
         """Mask of the rows that are not deleted, or None when all are there."""
-        return self.deletes.live if self.entry.has_deletes else None
+        return self.deletes.live if self.n_live < self.n_rows else None
 
     # Codes, columns and vectors.
 
@@ -308,7 +318,7 @@ class Segment:
         """Return the positions of ids, -1 where they are not or are deleted."""
         positions = self.look_up(ids)
         hits = np.flatnonzero(positions >= 0)
-        if len(hits) and self.entry.has_deletes:
+        if len(hits) and self.n_live < self.n_rows:
             positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
@@ -370,16 +380,6 @@ class Segment:
         return None
 
 
-def segments_of(
-    disk: Disk, manifest: Manifest, cache: FileCache
-) -> tuple[Segment, ...]:
-    """Return the segments of a state, over files that are open where they are."""
-    return tuple(
-        Segment(disk, manifest, entry, cache.setdefault(entry.token, SegmentFiles()))
-        for entry in manifest.segments
-    )
-
-
 class Snapshot:
     """One state of a collection. `close` it, or let it be garbage-collected.
 
@@ -393,17 +393,21 @@ class Snapshot:
         Of the rows as they are given, ids, codes and vectors included.
     fingerprint : str
         Of the encoder that the codes are from.
+    segments : tuple of Segment
+        Over files that are open already where they are in the cache.
     """
 
     def __init__(
         self, disk: Disk, manifest: Manifest, lock: FileLock | None, cache: FileCache
     ) -> None:
         self.manifest = manifest
-        self.number, self.n_live = manifest.number, manifest.n_live
-        self.schema, self.n_bits = manifest.schema, manifest.n_bits
-        self.fingerprint = manifest.fingerprint
+        self.number, self.schema = manifest.number, manifest.schema
+        self.n_bits, self.fingerprint = manifest.n_bits, manifest.fingerprint
         self._lock = lock  # keeps the files from being removed; None for a writer
-        self.segments = segments_of(disk, manifest, cache)
+        self.segments = tuple(
+            Segment(disk, manifest, x, cache.setdefault(x.token, SegmentFiles()))
+            for x in manifest.segments
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -413,6 +417,10 @@ class Snapshot:
 
     def __repr__(self) -> str:
         return f"Snapshot({self.number}: {self.n_live:,} rows)"
+
+    @property
+    def n_live(self) -> int:
+        return self.manifest.n_live
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""

@@ -28,13 +28,13 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._segment import (
+    file_schema,
     has_index,
     offset_width,
     only_batch,
     read_derived,
     read_index,
     read_sums,
-    segment_schema,
 )
 from fewbits.store._snapshot import Segment
 from fewbits.store._sums import FileSums, sum_of_sums, sums_of
@@ -334,7 +334,7 @@ def _read_arrow(
                     f"{path} is {len(data):,} bytes long instead of {file.n_bytes:,}"
                 )
             if kind in sums:
-                schema = segment_schema(manifest, entry, kind)
+                schema = file_schema(manifest, kind, entry.has_rows, entry.absent)
                 findings.damages += _of_blocks(
                     str(path), data, sums[kind], schema, entry.n_rows
                 )
