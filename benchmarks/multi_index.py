@@ -26,11 +26,12 @@ import numpy as np
 import typer
 
 from benchmarks.search import interleaved
-from fewbits import _kernels, backbones, datasets
+from fewbits import _kernels, backbones
 from fewbits.errors import MissingDataError, MissingExtraError
 from fewbits.index import FlatIndex, MultiIndexHashing
 from fewbits.index.table_files import LazyTables, build_tables
 from fewbits.learners import ITQ
+from research.common import datasets
 
 _CENTRES, _RECALL = 2000, 0.98
 _FLIPPED = {"clustered": 0.05, "noisy": 0.12}

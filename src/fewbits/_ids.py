@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from fewbits._arrow import (
     as_column,
     is_column,
-    is_integer,
     is_text,
     one_chunk,
     repeated,
 )
+from fewbits._lazy import pa, pc
 from fewbits.errors import ArgumentError
 
 _MAX_SHOWN = 60  # characters of an id in a message
@@ -27,8 +27,6 @@ def new_ids(ids: Any, what: str = "the list of ids") -> Any:
     """
     column = _values(ids, what)
     if is_text(column.type):
-        import pyarrow.compute as pc
-
         row = pc.index(pc.match_substring_regex(column, r"^\s*$"), True).as_py()
         if row >= 0:
             raise ArgumentError(f"{what} has a blank id in row {row}")
@@ -95,7 +93,7 @@ def _values(ids: Any, what: str) -> Any:
     if column.null_count:
         row = column.is_null().to_pylist().index(True)
         raise ArgumentError(f"{what} has no value in row {row}")
-    if len(column) and not (is_integer(column.type) or is_text(column.type)):
+    if len(column) and not (pa.types.is_integer(column.type) or is_text(column.type)):
         raise ArgumentError(
             f"{what} holds {column.type}; ids are whole numbers or texts"
         )

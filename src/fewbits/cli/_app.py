@@ -59,21 +59,6 @@ COMMANDS = {
     "export": ("Learn and measure", "_encoder"),
     "data": ("Learn and measure", "_data"),
 }
-#: Options by the names that they had in earlier versions.
-FORMER_OPTIONS = {
-    "--by": "--encoder",
-    "--fit-rows": "--n-fit",
-    "--id": "--good-ids",  # of `like`
-    "--keep": "--columns",
-    "--key": "--id",
-    "--labels": "--label",
-    "--method": "--learner",
-    "--not": "--bad",
-    "--not-id": "--bad-ids",
-    "--rows": "--sample",
-    "--seed": "--random-state",
-    "--wait": "--timeout",
-}
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
 
@@ -182,7 +167,9 @@ def main() -> None:
     # Arrow imports pandas, where it is installed, to see whether a list is a Series:
     # 0.2 of the 0.65 seconds of a search. Commands read files, never data frames.
     sys.meta_path.insert(0, _NoPandas)
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *_, **__: typer.echo(
+        f"fewbits: warning: {_one_line(str(message))}", err=True
+    )
     # Where one is closed, there is nothing to read, and what is printed goes nowhere.
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
@@ -237,9 +224,6 @@ def _end_of_usage(error: Any) -> NoReturn:
     options = {option for parameter in parameters for option in parameter.opts}
     if text.startswith("Got unexpected extra argument") and "--ids" in options:
         text = f"{text}; ids are given by --ids"
-    former = getattr(error, "option_name", "")
-    if (name_now := FORMER_OPTIONS.get(former)) in options:
-        text = f"No such option: {former}; it is {name_now} now"
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 
@@ -258,10 +242,6 @@ def _message(error: BaseException) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
     return text
-
-
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    typer.echo(f"fewbits: warning: {_one_line(str(message))}", err=True)
 
 
 def _one_line(text: str) -> str:

@@ -40,9 +40,7 @@ def apply(
 
     Example: fewbits apply my-collection changes.jsonl
     """
-    from fewbits.collection import Collection
-
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     id_name = col.facts.id_column or "id"
     source = "standard input" if changes == "-" else changes
     with (

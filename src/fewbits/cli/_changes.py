@@ -31,9 +31,8 @@ def _adding(verb: str, text: str) -> Callable[..., None]:
         timeout: opt.Timeout = None,
         as_json: opt.Json = False,
     ) -> None:
-        from fewbits.collection import Collection
 
-        col = Collection.open(collection)
+        col = opt.open_at(collection)
         with progress_bar("encoding") as progress:
             n = (col.add if verb == "add" else col.upsert)(
                 items,
@@ -106,9 +105,7 @@ def update(
 
     Example: fewbits update my-collection prices.csv --id sku --columns price
     """
-    from fewbits.collection import Collection
-
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     n = col.update(table, id=id, columns=columns or None, timeout=timeout)
     print_change(collection, col, as_json, updated=n)
 
@@ -156,13 +153,12 @@ def delete(
 
     Example: fewbits delete my-collection --filter "year < 2015"
     """
-    from fewbits.collection import Collection
     from fewbits.inputs import read_ids
 
     if ids and source is not None:
         raise ArgumentError("give either --ids or --input")
     opt.check_unread(source, [column] if column else None)
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     chosen = opt.typed_ids(col, ids)
     if source is not None:
         name = column or col.facts.id_column

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from fewbits._lazy import pa
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import (
     learning_bar,
@@ -95,11 +96,10 @@ def demo(
 
 def _is_demo(folder: Path) -> bool:
     """Return whether a folder holds the collection of an earlier demo."""
-    from fewbits.collection import Collection
     from fewbits.errors import ArtefactError
 
     try:
-        return "data" in Collection.open(folder).facts.extra
+        return "data" in opt.open_at(folder).facts.extra
     except (ArtefactError, OSError):
         return False
 
@@ -112,8 +112,6 @@ def _build(
     Questions that are farther away than other categories are refused. The queries that
     codes are compared by are not learnt from.
     """
-    import pyarrow as pa
-
     from fewbits.collection import Collection, tools
     from fewbits.learners import ITQ
 

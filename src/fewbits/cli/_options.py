@@ -90,6 +90,9 @@ SkipBlank = Annotated[
 SkipUnreadable = Annotated[
     bool, Option("--skip-unreadable", help="Leave out images that are damaged.")
 ]
+Overwrite = Annotated[
+    bool, Option("--overwrite", help="Replace what is there, an encoder too.")
+]
 Timeout = Annotated[
     float | None,
     Option(
@@ -275,7 +278,7 @@ def check_unread(
         check_unused(options, "--input, it is about a file")
 
 
-def open_at(path: Path, at: str | None) -> "Collection":
+def open_at(path: Path, at: str | None = None) -> "Collection":
     """Return a collection, or one version of it."""
     from fewbits.collection import Collection
 

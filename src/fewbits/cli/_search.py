@@ -88,12 +88,12 @@ def search(
 
     Example: fewbits search my-images "a red flower" --encoder my-texts
     """
-    from fewbits.collection import Collection, tools
+    from fewbits.collection import tools
 
     col = opt.open_at(collection, at)
     encoding = col
     if encoder is not None:
-        encoding = Collection.open(encoder)
+        encoding = opt.open_at(encoder)
         tools.check_same_codes(col, encoding)
     argument, values, names = opt.read_query(
         encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
@@ -197,7 +197,7 @@ def like(
         str | None,
         Option("--input", "-i", help="File or folder of items that belong to it."),
     ] = None,
-    k: Annotated[int, Option("--k", "-k", help="Number of results.")] = 10,
+    k: opt.Neighbours = 10,
     filter: opt.Filter = None,
     allowed: opt.Allowed = None,
     columns: opt.HitColumns = None,

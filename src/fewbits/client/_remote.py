@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import python_values
+from fewbits._arrow import python_rows, python_values
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
@@ -362,9 +362,7 @@ class RemoteCollection:
         names = self.columns if names is None else names
         records: list[dict[str, Any]] = []
         for table in self._items("ids", plain_ids(arguments["ids"]), columns=names):
-            values = [python_values(table[name]) for name in names]
-            rows = zip(*values, strict=True) if names else [()] * len(table)
-            records += [dict(zip(names, row, strict=True)) for row in rows]
+            records += python_rows(table.select(names))
         return records
 
     def __getitem__(self, id: Any) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class Version:
                 "this collection holds no rows yet: add some (on the command line "
                 "'fewbits build')"
             )
+        self.rows.snapshot.check_lengths()
         return self.rows
 
     @property
@@ -101,10 +102,9 @@ class Version:
         far: NDArray[np.bool_] | None = None,
     ) -> Hits:
         """Return an answer, whose columns are read when they are asked for."""
-        all_rows = self.required_rows
 
         def table() -> Any:
-            return all_rows.table_at(rows[rows >= 0], columns)
+            return self.required_rows.table_at(rows[rows >= 0], columns)
 
-        ids = all_rows.ids_at(rows)
+        ids = self.required_rows.ids_at(rows)
         return Hits(ids, distances, metric, self.number, table, far)

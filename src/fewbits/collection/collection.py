@@ -29,7 +29,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import known_names, python_values
+from fewbits._arrow import known_names, python_rows
 from fewbits._checks import (
     check_choice,
     check_count,
@@ -1078,9 +1078,7 @@ skip_unreadable, progress
         numbers = rows.rows_of(ids)
         if not names:
             return [{} for _ in numbers]
-        table = rows.table_at(numbers, names)
-        values = zip(*map(python_values, table.columns), strict=True)
-        return [dict(zip(names, row, strict=True)) for row in values]
+        return python_rows(rows.table_at(numbers, names))
 
     def __getitem__(self, id: Any) -> dict[str, Any]:
         return self.get([id])[0]

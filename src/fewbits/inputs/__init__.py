@@ -7,7 +7,6 @@ from fewbits.inputs._objects import (
     are_texts,
     as_items,
     as_texts,
-    warn_of_index,
 )
 from fewbits.inputs._read import read, read_columns, read_ids, with_beside
 from fewbits.inputs._text_files import strict_json
@@ -29,6 +28,5 @@ __all__ = [
     "read_ids",
     "strict_json",
     "unreadable_named",
-    "warn_of_index",
     "with_beside",
 ]

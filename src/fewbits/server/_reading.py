@@ -57,7 +57,23 @@ async def read_body(
             else:
                 body = _of_json(model, data, most)
         except ValidationError as error:
-            raise ArgumentError(_fault_message(error, model)) from None
+            if error.error_count() > _FAULTS:  # each would be described
+                raise ArgumentError(
+                    f"more than {_FAULTS} fields are unknown or of the wrong type"
+                ) from None
+            faults = error.errors(include_url=False, include_input=False)
+            unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
+            fault = (unknown or faults)[0]
+            where = ".".join(str(part) for part in fault["loc"])
+            message = f"{where}: {fault['msg']}" if where else str(fault["msg"])
+            if unknown:
+                names = [*model.model_fields]
+                near = difflib.get_close_matches(where[:100], names, 1)
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                message = f"unknown field {where[:100]!r}" + (
+                    hint or f"; known: {', '.join(names)}"
+                )
+            raise ArgumentError(message) from None
         body._size = len(data)
         return body
 
@@ -107,22 +123,6 @@ def _check_finite(number: str) -> None:
     """Refuse NaN and infinity, which JSON does not have."""
     if not math.isfinite(float(number)):
         raise ArgumentError(f"a number must be finite, got {number[:20]}")
-
-
-def _fault_message(error: ValidationError, model: type[Body]) -> str:
-    """Return a message about one fault: an unknown field, or else the first."""
-    if error.error_count() > _FAULTS:  # each would be described
-        return f"more than {_FAULTS} fields are unknown or of the wrong type"
-    faults = error.errors(include_url=False, include_input=False)
-    unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
-    fault = (unknown or faults)[0]
-    where = ".".join(str(part) for part in fault["loc"])
-    if not unknown:
-        return f"{where}: {fault['msg']}" if where else str(fault["msg"])
-    names = [*model.model_fields]
-    near = difflib.get_close_matches(where, names, 1) if len(where) < 100 else []
-    hint = f" (did you mean {near[0]!r}?)" if near else f"; known: {', '.join(names)}"
-    return f"unknown field {where[:100]!r}{hint}"
 
 
 # Streams of Arrow: only such as take no more memory than they bring.

@@ -5,15 +5,19 @@ Arrow writes to an `OutFile` and reads from a `Disk.map`.
 
 The system kills a process that touches a mapped page which the disk cannot read, or
 which has been cut off meanwhile. So what is mapped is read by `read_at` before it is
-looked at for the first time, which raises OSError instead.
+looked at for the first time, which raises OSError instead, and whether files are as
+long as they were is checked before each use of a collection.
 """
 
 import mmap
 import os
+import threading
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 from fewbits._files import link_or_copy, sync, sync_folder
+from fewbits.errors import ArtefactError
 from fewbits.store._lock import FileLock, lock_file
 
 
@@ -23,6 +27,8 @@ class Disk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._prefix = os.path.join(folder, "")
+        self._maps: list[ref[_MappedFile]] = []
+        self._guard = threading.Lock()
 
     def make_folder(self) -> None:
         """Make the folder where it is not there."""
@@ -90,7 +96,21 @@ class Disk:
                 return b""
             mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
             mapped.path, mapped.descriptor = path, os.dup(file.fileno())
-            return mapped
+        with self._guard:
+            alive = [other for other in self._maps if other() is not None]
+            self._maps = [*alive, ref(mapped)]
+        return mapped
+
+    def check_lengths(self) -> None:
+        """Raise ArtefactError where a file has been cut since it was mapped."""
+        for reference in self._maps:
+            file = reference()
+            if file is None or os.lseek(file.descriptor, 0, os.SEEK_END) >= len(file):
+                continue
+            raise ArtefactError(
+                f"{file.path} was cut off while it was open; 'fewbits verify' tells "
+                "what is damaged"
+            )
 
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""

@@ -439,7 +439,11 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number, kind)
-    path, data = str(disk.folder / name), disk.read(name, _LONGEST)
+    path = str(disk.folder / name)
+    try:
+        data = disk.read(name, _LONGEST)
+    except IsADirectoryError:
+        raise ArtefactError(f"{path} is a folder, which is no manifest") from None
     # Read once, as each change asks for the same few several times.
     manifest = _CACHE.get((path, data))
     if manifest is None:
@@ -460,7 +464,12 @@ def _remember(path: str, data: bytes, manifest: Manifest) -> None:
 
 def newest_manifest(disk: Disk) -> Manifest:
     """Return the newest state; no older one takes the place of one that is damaged."""
-    manifest = read_manifest(disk, newest_number(disk))
+    number = newest_number(disk)
+    try:
+        manifest = read_manifest(disk, number)
+    except FileNotFoundError:  # a newer one would have taken its place
+        path = disk.folder / manifest_name(number)
+        raise ArtefactError(f"{path} is a link that leads nowhere") from None
     check_ours(disk, manifest)
     return manifest
 

@@ -404,6 +404,7 @@ class Snapshot:
         self.number, self.schema = manifest.number, manifest.schema
         self.n_bits, self.fingerprint = manifest.n_bits, manifest.fingerprint
         self._lock = lock  # keeps the files from being removed; None for a writer
+        self._disk = disk
         self.segments = tuple(
             Segment(disk, manifest, x, cache.setdefault(x.token, SegmentFiles()))
             for x in manifest.segments
@@ -421,6 +422,10 @@ class Snapshot:
     @property
     def n_live(self) -> int:
         return self.manifest.n_live
+
+    def check_lengths(self) -> None:
+        """Raise ArtefactError where a file has been cut off since it was opened."""
+        self._disk.check_lengths()
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""

@@ -166,6 +166,7 @@ class Store:
 
         Raises ArgumentError where there is no such state any more.
         """
+        missing = None
         while True:
             newest = newest_number(self._disk)
             target = newest if number is None else number
@@ -186,6 +187,10 @@ class Store:
                 raise ArgumentError(
                     f"version {number} of {self.folder} is gone; the newest is {newest}"
                 )
+            if missing == newest:  # a newer one would have taken its place
+                path = self.folder / manifest_name(newest)
+                raise ArtefactError(f"{path} is a link that leads nowhere")
+            missing = newest
 
     @contextmanager
     def writer(
@@ -213,6 +218,7 @@ class Store:
         with self._locked(inf if timeout is None else timeout, name) as lock:
             if check is not None:
                 check()
+            self._disk.check_lengths()
             writer = Writer(self._disk, lock, segment_bytes, self._cache)
             try:
                 yield writer

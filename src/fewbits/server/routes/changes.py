@@ -79,38 +79,35 @@ async def untag(body: Any, view: View, request: Request) -> Json:
 async def changes(body: Any, view: View, request: Request) -> Json:
     """Make several changes, each of which sees those before it, one commit."""
 
-    def change(col: Collection) -> int:
-        pairs, n_changed = [*map(_name_and_body, body.changes)], 0
+    def apply(col: Collection) -> int:
+        pairs, n_changed = [], 0
+        for change in body.changes:
+            options = change.options("table")
+            named = [(name, one) for name, one in options.items() if one is not None]
+            if len(named) != 1:
+                raise ArgumentError(f"a change is one of {', '.join(options)}")
+            ((name, inner),) = named
+            if change.table is not None:
+                try:
+                    data = base64.b64decode(change.table, validate=True)
+                except ValueError:
+                    raise ArgumentError("table is no base64") from None
+                inner._table, _ = request_stream(data)
+            inner.check_patterns()
+            pairs.append((name, inner))
         with col.transaction(timeout=_options(view, body)["timeout"]):
-            for name, change_body in pairs:
+            for name, inner in pairs:
                 if name == "add":
-                    n_changed += col.add(**_rows(view, change_body))
+                    n_changed += col.add(**_rows(view, inner))
                 elif name == "upsert":
-                    n_changed += col.upsert(**_rows(view, change_body))
+                    n_changed += col.upsert(**_rows(view, inner))
                 elif name == "update":
-                    n_changed += col.update(**_columns(view, change_body))
+                    n_changed += col.update(**_columns(view, inner))
                 else:
-                    n_changed += col.delete(**_options(view, change_body))
+                    n_changed += col.delete(**_options(view, inner))
         return n_changed
 
-    return await _change(view, change)
-
-
-def _name_and_body(change: bodies.ChangeBody) -> tuple[str, Any]:
-    """Return which change it is, and its body."""
-    options = change.options("table")
-    names = [name for name, body in options.items() if body is not None]
-    if len(names) != 1:
-        raise ArgumentError(f"a change is one of {', '.join(options)}")
-    body = options[names[0]]
-    if change.table is not None:
-        try:
-            data = base64.b64decode(change.table, validate=True)
-        except ValueError:
-            raise ArgumentError("table is no base64") from None
-        body._table, _ = request_stream(data)
-    body.check_patterns()
-    return names[0], body
+    return await _change(view, apply)
 
 
 async def _change(view: View, change: Callable[[Collection], int | None]) -> Json:

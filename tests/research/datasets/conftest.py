@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fewbits.datasets import _files
+from research.common.datasets import _files
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from fewbits import datasets
 from fewbits.errors import ArtefactError, MissingDataError
+from research.common import datasets
 
 
 def idx(array):
@@ -45,7 +45,7 @@ def test_load(folder):
 
 def test_places(folder, monkeypatch, tmp_path):
     assert len(datasets.load_fashion_mnist(folder.parent)) == 10
-    with pytest.raises(MissingDataError, match="fewbits data get fashion-mnist") as no:
+    with pytest.raises(MissingDataError, match="research get fashion-mnist") as no:
         datasets.load_fashion_mnist()
     assert "\n" not in str(no.value)
     monkeypatch.setenv("FEWBITS_DATA", str(folder.parent))

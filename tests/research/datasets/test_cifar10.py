@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fewbits import datasets
 from fewbits.errors import ArtefactError
+from research.common import datasets
 
 RECORD = 1 + 3072
 CLASSES = [

@@ -10,9 +10,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.datasets._dataset import ArrayImages, Dataset, ImageItem
-from fewbits.datasets._files import Region, list_files, list_tar_in_zip, locate
+from fewbits.datasets import Dataset
 from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
+from research.common.datasets._files import (
+    Region,
+    list_files,
+    list_tar_in_zip,
+    locate,
+)
+from research.common.datasets._images import ArrayImages, ImageItem
 
 _BACKGROUND = "BACKGROUND_Google"
 _FOLDER = "101_ObjectCategories"

@@ -4,9 +4,9 @@ import tarfile
 
 import pytest
 
-from fewbits.datasets import _files
-from fewbits.datasets._files import list_files, list_tar_in_zip
 from fewbits.errors import ArtefactError
+from research.common.datasets import _files
+from research.common.datasets._files import list_files, list_tar_in_zip
 
 FILES = {"a/one.txt": b"one", "a/two.bin": b"\x00" * 700, "three": b""}
 

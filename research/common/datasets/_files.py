@@ -50,16 +50,16 @@ def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) 
                 return folder / path
     looked = ", ".join(str(folder) for folder in folders)
     raise MissingDataError(
-        f"{name} is not in {looked}: run 'fewbits data get {name}', "
+        f"{name} is not in {looked}: run 'python -m research get {name}', "
         f"or let {_VARIABLE} name the folder that has it"
     )
 
 
-def package_folder(package: str, what: str, extra: str) -> Path:
+def package_folder(package: str, what: str) -> Path:
     """Return the folder of an installed package, which is not imported."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise missing_extra(f"{what} comes with a package", extra)
+        raise missing_extra(f"{what} comes with a package", "bench")
     return Path(spec.origin).parent
 
 
