@@ -154,17 +154,17 @@ def test_what_is_wrong_is_said_plainly():
     bits[:, 9] = rng.random(500) < 0.02
     bits[400:] = bits[400]
     labels = ["alone", *["a", "b"] * 249, "a"]
-    assert bit_report(pack(bits), 12, labels).warnings == (
-        "2 of 12 bits never change: 0 and 1",
-        "bits 2 and 5 are always equal",
-        "bits 2 and 7 are always opposite",
-        "1 of 12 bits has the same value in over 95% of the codes: 9",
-        "94% of the items share their code with another; "
-        "the most frequent code has 105 items",
-        "1 of 3 classes has one item and no distance within",
-        "items of a class are hardly nearer to each other than to others: "
-        "in 50% of comparisons, where chance gives 50%",
-    )
+    said = [
+        "never change: 0 and 1",
+        "2 and 5 are always equal",
+        "2 and 7 are always opposite",
+        "over 95% of the codes: 9",
+        "105 items",
+        "1 of 3 classes has one item",
+        "in 50% of comparisons",
+    ]
+    warnings = bit_report(pack(bits), 12, labels).warnings
+    assert all(words in line for words, line in zip(said, warnings, strict=True))
 
 
 def test_bits_that_are_nearly_the_same():

@@ -69,6 +69,7 @@ def test_any_values(path, kept, escaped, ends, above):
         ([f'{{"a": {2**53 + 1}}}', '{"a": 0.5}'], "several types"),
         ([f'{{"a": {2**64}}}'], "several types"),
         (['{"a": "\\ud800"}'], "half a surrogate pair as 'a' in lines 1 to 1"),
+        (['{"a": 9007199254740993.0}'], "no float of 64 bits"),
         (["[" * 100_000], "is not JSON in line 1"),
         ([b'{"text": "caf\\xe9"}'.decode("unicode_escape")], "not JSON in line"),
     ],
