@@ -119,9 +119,8 @@ $(VENV)/demo.stamp: $(NATIVE) | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: $(NATIVE) tools/install_torch.py | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --no-compile uv
 	$(BIN)/python tools/install_torch.py
-	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
 	@touch $@ $(VENV)/demo.stamp
 
 $(BIN)/python:
