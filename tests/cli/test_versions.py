@@ -138,12 +138,12 @@ def test_a_collection_goes_back(built):
     run("tag", built, "spring")
     run("delete", built, "--filter", "year > 2")
     run("drop-columns", built, "year")
-    told = json.loads(run("restore", built, "--at", "spring", "--json"))
+    told = json.loads(run("restore", built, "spring", "--json"))
     assert (told["version"], told["n_items"], told["at"]) == (5, 6, "spring")
-    assert "6 items as at 2, now version 5" in run("restore", built, "--at", 2)
+    assert "6 items as at 2, now version 5" in run("restore", built, 2)
     assert json.loads(run("get", built, "f", "--json"))["columns"] == {"year": 5}
-    assert "gone" in fail("restore", built, "--at", 99)
-    assert "no version is named 'autumn'" in fail("restore", built, "--at", "autumn")
+    assert "gone" in fail("restore", built, 99)
+    assert "no version is named 'autumn'" in fail("restore", built, "autumn")
     assert run("verify", built).startswith("6 rows")
 
 

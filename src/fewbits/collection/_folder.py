@@ -381,7 +381,7 @@ def _write(
         with atomic_write(folder / MANIFEST) as file:
             file.write(data)
     except BaseException as error:
-        # The disk may be full: room is made where possible, and the cause is told.
+        # The disk may be full: room is made where possible, and the cause is raised.
         with contextlib.suppress(OSError):
             sync_folder(folder)  # the new manifest may be there already
             named = {entry["path"] for entry in _entries(folder).values()}

@@ -337,7 +337,7 @@ class Collection:
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
         model: Model | None = None
         if encoder is not None:
-            model = _making.given_model(_source(encoder), learner, bits, backbone)
+            model = _making.reused_model(_source(encoder), learner, bits, backbone)
         if schema is not None:
             if data is not None or codes is not None:
                 raise ArgumentError("give data, or a schema in their place, not both")
@@ -445,7 +445,7 @@ class Collection:
         They are the properties of these names. Parts of other lengths, and a
         calibration without a codebook, are refused.
         """
-        model = _making.given_model(encoder, None, None, backbone)
+        model = _making.reused_model(encoder, None, None, backbone)
         model = replace(
             model, codebook=codebook, calibration=calibration, rejection=rejection
         )
@@ -993,8 +993,8 @@ skip_unreadable, progress
         data : table, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
             mapping of `columns`. With a `filter`, one row without an id, such as
-            ``{"year": 2026}``, whose values all items get that meet it. All else is as
-            in `add` and `search`.
+            ``{"year": 2026}``; all items that meet it get its values. All else is as in
+            `add` and `search`.
 
         Raises
         ------
@@ -1007,13 +1007,13 @@ skip_unreadable, progress
         if filter is None:
             table = _making.update_table(model, rows, schema, data, id, ids, columns)
         else:
-            one = _making.constant_columns(schema, data, ids, columns)
+            row = _making.constant_columns(schema, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
         with self._writing(timeout) as writer:
             if filter is not None:
                 keys = self._matching(writer, filter)
                 first = np.zeros(len(keys), np.int64)
-                values = {name: column.take(first) for name, column in one.items()}
+                values = {name: column.take(first) for name, column in row.items()}
                 rows = self._version.required_rows
                 table = _making.update_table(
                     model, rows, schema, None, None, keys, values
@@ -1062,8 +1062,8 @@ skip_unreadable, progress
     def drop_columns(self, columns: Names, *, timeout: float | None = None) -> None:
         """Drop columns; codes and order stay.
 
-        What they take on the disk is freed by `compact`, or when rows are written anew.
-        A column that gets the same name later is null in all rows that are there.
+        Their space on the disk is freed by `compact`, or once the rows are rewritten. A
+        later column of the same name is null in the rows that were there before it.
 
         Parameters
         ----------
@@ -1074,8 +1074,8 @@ skip_unreadable, progress
         Raises
         ------
         ArgumentError
-            When a column is not there, or is that of the ids, texts or images. Then
-            none is dropped.
+            When a column is not there, or has the ids, texts or images; none is dropped
+            then.
         """
         with self._writing(timeout) as writer:
             schema = writer.manifest.schema
@@ -1334,10 +1334,10 @@ skip_unreadable, progress
         return Collection(earlier, self._folder, frozen=True)
 
     def restore(self, version: int | str, *, timeout: float | None = None) -> int:
-        """Go back: make a new version of the rows and columns of an earlier one.
+        """Return to an earlier version: commit its rows and columns as the newest.
 
-        No row is written anew, and other versions stay as they would after any change:
-        name the newest, see `tag`, to be able to return to it.
+        No row is rewritten. Later changes are lost unless the newest version has a
+        name: `tag` gives it one.
 
         Parameters
         ----------
@@ -1349,12 +1349,12 @@ skip_unreadable, progress
         Returns
         -------
         int
-            The new version; the newest, where that is the same.
+            Number of the new version; where nothing differs, of the newest.
 
         Raises
         ------
         ArgumentError
-            When this version is gone, or none has this name.
+            When the version is gone, or none has this name.
 
         Examples
         --------
