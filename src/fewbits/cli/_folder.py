@@ -103,7 +103,7 @@ def compact(
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Rewrite COLLECTION without deleted rows and superseded values.
+    """Rewrite COLLECTION without deleted rows, superseded values and dropped columns.
 
     It gets as few segments as possible.
 

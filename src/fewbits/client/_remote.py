@@ -638,7 +638,7 @@ def _names(columns: Sequence[str] | None) -> list[str] | None:
     return None if columns is None else list(columns)
 
 
-def _named(decoder: Decoder | str) -> dict[str, Any]:
+def _decoder_fields(decoder: Decoder | str) -> dict[str, Any]:
     """Return the name of a decoder and its parameters."""
     decoder = decoder_of(decoder)
     names = {kind: name for name, kind in DECODERS.items()}
@@ -655,5 +655,5 @@ _SENT: dict[str, Callable[[Any], Any]] = {
     "ids": plain_ids,
     "good_ids": plain_ids,
     "bad_ids": plain_ids,
-    "decoder": _named,
+    "decoder": _decoder_fields,
 }

@@ -363,7 +363,9 @@ def _write(
     names = {*files, *_entries(folder)} - {*unknown["files"]}
     before = {path.name for path in folder.iterdir()}
     try:
-        entries = {name: _written(folder, name, data) for name, data in files.items()}
+        entries = {
+            name: _write_file(folder, name, data) for name, data in files.items()
+        }
         sync_folder(folder)  # the manifest names what is there
         content = {
             **unknown,
@@ -394,7 +396,7 @@ def _write(
     return hashlib.sha256(data).hexdigest()
 
 
-def _written(folder: Path, name: str, data: bytes) -> dict[str, Any]:
+def _write_file(folder: Path, name: str, data: bytes) -> dict[str, Any]:
     """Write one file under a name that its content decides."""
     stem, suffix = name.rsplit(".", 1)
     digest = hashlib.sha256(data).hexdigest()

@@ -1451,7 +1451,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _verification.verified(path, rows=rows, record=record).report
+            return _verification.verify_files(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1480,7 +1480,7 @@ skip_unreadable, progress
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = _verification.repaired(path, drop_rows=drop_rows)
+        report = _verification.repair_files(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
             other = _making.encoder_model(_source(encoder))
