@@ -94,13 +94,13 @@ def read_rows(
     Names that are not given, and types, are those of `model`, `rows` and `schema`.
     """
     if types is not None and rows is not None:
-        raise ArgumentError("types are those of the rows that are there")
+        raise ArgumentError("the first rows have set the types: leave out types")
     is_codes = codes is not None and not isinstance(codes, str)
     if is_codes and data is not None:
         raise ArgumentError("give codes as an array, or data, not both")
     if data is None and not is_codes:
         raise ArgumentError("give data: a table, a file, or a list of items")
-    beside = {
+    values = {
         "ids": ids,
         "columns": columns,
         "label": label,
@@ -128,7 +128,7 @@ def read_rows(
                     column = model.facts.item_column
         options = {"column": column, "images": images, "codes": codes, "id": id}
         options |= {"names": names, "as_text": as_text, "kind": kind}
-        source = read(data, **options, skip_blank=skip_blank, **beside)
+        source = read(data, **options, skip_blank=skip_blank, **values)
     else:
         for name, value in (("column", column), ("images", images), ("id", id)):
             if value is not None:
@@ -146,7 +146,7 @@ def read_rows(
                 codes, n_bits = packed_codes(as_column(codes), "the codes")
             codes = as_codes(as_array(codes, "codes"))
             source = Input("codes", codes, None, "the codes", n_bits=n_bits)
-        source = with_beside(source, **beside)
+        source = with_beside(source, **values)
     if source.kind == "images" and source.ids is None:
         source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)

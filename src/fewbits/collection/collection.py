@@ -1,4 +1,4 @@
-"""The product: a collection, which is an encoder and the rows that it has encoded.
+"""A collection: an encoder and the rows that it has encoded.
 
     vectors, texts, images --backbone--> features --encoder--> codes of a few bits
 
@@ -8,9 +8,9 @@ it encodes; `fewbits.open` opens a folder, or the address of a server. Then
 * `search`, `like`, `classify`, `duplicates` and `recall` ask a collection;
 * `add`, `upsert`, `update`, `delete` and `drop_columns` change it, in a `transaction`
   all at once;
-* `get`, `batches` and `to_arrow` read columns; `version`, `tag` and `at` the past, to
-  which `restore` goes back;
-* `compact`, `verify`, `repair`, `backup` and `reencode` keep it well.
+* `get`, `batches` and `to_arrow` read columns;
+* `tag` names a version, `at` reads and `restore` returns to an earlier one;
+* `compact`, `verify`, `repair`, `backup` and `reencode` maintain it.
 
 A handle holds a version: a model (`_model`) and rows (`_rows`, over `fewbits.store`).
 Data become rows in `_making`, questions answers in `_search`, and `_folder` is what
@@ -1299,7 +1299,7 @@ skip_unreadable, progress
         return number
 
     def untag(self, name: str) -> None:
-        """Take a name from its version, which then stays as others do."""
+        """Remove a name; its version then goes as those without a name do."""
         with self._outside_transaction(), self._writing(None) as writer:
             tags = dict(writer.manifest.tags)
             _number_of(tags, name)
@@ -1307,7 +1307,7 @@ skip_unreadable, progress
             writer.tag(tags)
 
     def tags(self) -> dict[str, int]:
-        """Return the names of versions, and which these are."""
+        """Return the names of versions, with their numbers."""
         rows = self._version.rows
         return {} if rows is None else rows.store.tags()
 
@@ -1633,7 +1633,7 @@ skip_unreadable, progress
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{self._version})"
 
-    if not TYPE_CHECKING:  # which says itself what there is not
+    if not TYPE_CHECKING:  # a type checker reports unknown names itself
 
         def __getattr__(self, name: str) -> Any:
             for instead, names in _INSTEAD.items():
@@ -1730,7 +1730,7 @@ skip_unreadable, progress
         overwrite: bool = False,
         before: Rows | None = None,
     ) -> None:
-        """Make a model and rows, in a folder or in memory, what this handle has.
+        """Give this handle a model and rows, in a folder or in memory.
 
         Ids that the store of `before` gave are not given again.
         """
@@ -1779,7 +1779,7 @@ skip_unreadable, progress
                 _folder.remove_unnamed(self._folder)
 
     def _matching(self, writer: Any, filter: Filter, allowed: Ids = None) -> Any:
-        """Return the ids of what meets a filter, after the changes of a writer."""
+        """Return the ids of items that meet a filter, after the changes of a writer."""
         rows, pending = self._version.required_rows, writer.pending()
         if pending.manifest != rows.snapshot.manifest:
             rows = Rows(rows.store, pending, rows)
@@ -1840,7 +1840,7 @@ skip_unreadable, progress
 
 
 class _StaleError(ArgumentError):
-    """A folder has been changed since this handle has taken it over."""
+    """The folder has changed since this handle last read it."""
 
 
 def _state(version: Version) -> tuple[str | None, int]:
@@ -1849,7 +1849,7 @@ def _state(version: Version) -> tuple[str | None, int]:
 
 
 def _source(encoder: Source) -> Encoder | Model | Path | str:
-    """Return an encoder, or what the collection that has one has learnt."""
+    """Return an encoder, or the model of a collection."""
     return encoder._version.model if isinstance(encoder, Collection) else encoder
 
 
