@@ -156,7 +156,11 @@ CASES = {
             {"shortlist": 0},
             {"shortlist": 5, "rerank": False},
         ],
-        "columns": [{"columns": ["year"]}, {"columns": ["none"]}],
+        "columns": [
+            {"columns": ["year"]},
+            {"columns": ["key", "id", "year"]},
+            {"columns": ["none"]},
+        ],
     },
     "classify": {
         "items": [("texts", {"items": ITEMS["texts"], "label": "kind"})],
@@ -191,7 +195,11 @@ CASES = {
         "k": [{"k": 3}, {"k": 0}],
         "filter": [{"filter": "year > 2003"}, {"filter": "none = 1"}],
         "allowed": [{"allowed": [104, 105]}, {"allowed": [7]}],
-        "columns": [{"columns": ["year"]}, {"columns": ["none"]}],
+        "columns": [
+            {"columns": ["year"]},
+            {"columns": ["key", "id", "year"]},
+            {"columns": ["none"]},
+        ],
         "n_random": [{"n_random": 5}, {"n_random": -1}],
         "C": [{"C": 0.01}, {"C": -1.0}],
         "random_state": [{"random_state": 3, "n_random": 5}, {"random_state": -1}],
@@ -287,7 +295,11 @@ CASES = {
     },
     "get": {
         "ids": [{"ids": [107, 100]}, {"ids": [7]}, {"ids": [100, 7]}],
-        "columns": [{"columns": ["year"]}, {"columns": ["none"]}],
+        "columns": [
+            {"columns": ["year"]},
+            {"columns": ["key", "id", "year"]},
+            {"columns": ["none"]},
+        ],
     },
     "encode": {
         "items": [("texts", {"items": ITEMS["texts"]})],

@@ -88,6 +88,7 @@ CALLS = [
     ("search", (), {"ids": np.array([4, 9]), "radius": 9}),
     ("search", (), {"codes": CODES, "k": 3, "columns": ["year"]}),
     ("search", (Q, 7), {"columns": []}),
+    ("search", (Q, 7), {"columns": ["id,kind"]}),
     ("search", (Q,), {"filter": "kind = 'red' and year > 2005", "rerank": False}),
     ("search", (Q, 5), {"allowed": [3, 5, 90]}),
     ("search", (Q, 5), {"allowed": pd.Series([3, 5, 90]), "filter": "bit(2) = 1"}),
@@ -120,7 +121,9 @@ CALLS = [
     ("get", ([4, 9],), {}),
     ("get", ([4, 9], ["year"]), {}),
     ("get", ([4, 9], []), {}),
+    ("get", ([4, 9], ["id", "year"]), {}),
     ("to_arrow", (), {}),
+    ("to_arrow", (["id"],), {}),
     ("to_arrow", (["year"],), {"filter": "year > 2005"}),
     ("to_arrow", (), {"filter": "year > 3000"}),
     ("column", ("kind",), {}),
@@ -841,3 +844,9 @@ def test_a_request_of_changes_with_a_mistake_changes_nothing(tmp_path, changes):
     before = small_collection()
     n_left = before.delete([1]) and len(before) - before.delete(filter="year = 2019")
     assert answer["n_items"] == n_left
+
+
+def test_ids_are_no_column_here_either(local, remote):
+    for col in (local, remote):
+        with pytest.raises(ArgumentError, match="no column 'id'"):
+            col.column("id")

@@ -13,7 +13,13 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_frame, python_rows, python_values, split_names
+from fewbits._arrow import (
+    as_frame,
+    no_column,
+    python_rows,
+    python_values,
+    split_names,
+)
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
@@ -370,7 +376,10 @@ class RemoteCollection:
     @_like(Collection.get)
     def get(self, arguments: Arguments) -> list[dict[str, Any]]:
         names = _names(arguments["columns"])
-        names = self.columns if names is None else split_names(names, self.columns)
+        ids = [name for name in ("id", self.id_name) if name not in self.columns]
+        if names is None:
+            names = self.columns
+        names = [x for x in split_names(names, [*self.columns, *ids]) if x not in ids]
         records: list[dict[str, Any]] = []
         for table in self._items("ids", plain_ids(arguments["ids"]), columns=names):
             records += python_rows(table.select(names))
@@ -398,6 +407,8 @@ class RemoteCollection:
     @_like(Collection.column)
     def column(self, arguments: Arguments) -> NDArray[Any]:
         name, positions = arguments["name"], arguments["positions"]
+        if name not in self.columns:
+            raise ArgumentError(no_column("the collection", name, self.columns))
         if positions is None:
             return _objects(self.to_arrow([name])[name])
         # A server takes each position once.

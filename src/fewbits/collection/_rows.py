@@ -400,13 +400,15 @@ class Rows:
         if name not in self.columns:
             raise ArgumentError(no_column("the collection", name, self.columns))
 
-    def column_names(self, columns: Sequence[str] | None) -> list[str]:
-        """Return the columns that are asked for: all for None."""
+    def column_names(self, columns: Sequence[str] | None, id_name: str) -> list[str]:
+        """Return the columns that are asked for, all for None; ids are none."""
         if columns is None:
             return self.columns
         if isinstance(columns, str):
             raise ArgumentError(f"columns must be a list of names: give [{columns!r}]")
-        names = split_names(columns, self.columns)
+        id_names = [name for name in ("id", id_name) if name not in self.columns]
+        names = split_names(columns, [*self.columns, *id_names])
+        names = [name for name in names if name not in id_names]
         for name in names:
             self.check_column(name)
         return list(dict.fromkeys(names))

@@ -549,7 +549,8 @@ class Collection:
             How many codes are re-ranked: 100, or ten times `k`. With float vectors
             and a shortlist of all items, answers are exact.
         columns : sequence of str, default=None
-            Columns that hits have; None for all.
+            Columns that hits have; None for all. The ids, which every hit has, may be
+            among them, by the name of their column or as ``id``.
 
         Returns
         -------
@@ -568,7 +569,7 @@ class Collection:
         version = self._version
         rows, model = version.required_rows, version.model
         query = Query.one_of(model, rows, queries, texts, vectors, images, ids, codes)
-        names = rows.column_names(columns)
+        names = rows.column_names(columns, version.id_name)
         mask = version.mask(filter, allowed)
         most = max(1, len(rows))  # more is not padded: asking for it costs nothing
         k = None if k is None else min(check_k(k), most)
@@ -659,7 +660,7 @@ class Collection:
         """
         version = self._version
         rows = version.required_rows
-        names = rows.column_names(columns)
+        names = rows.column_names(columns, version.id_name)
         distances, hits = rank_by_examples(
             version.model,
             rows,
@@ -1127,7 +1128,7 @@ skip_unreadable, progress
         Ids and columns that are not there are refused.
         """
         rows = self._version.required_rows
-        names = rows.column_names(columns)
+        names = rows.column_names(columns, self.id_name)
         numbers = rows.rows_of(ids)
         if not names:
             return [{} for _ in numbers]
@@ -1159,17 +1160,19 @@ skip_unreadable, progress
         `columns` and `filter` are as in `search`.
         """
         version = self._version
-        names, mask = version.required_rows.column_names(columns), version.mask(filter)
-        return version.required_rows.batches(names, version.id_name, mask)
+        rows, mask = version.required_rows, version.mask(filter)
+        names = rows.column_names(columns, version.id_name)
+        return rows.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
         """Return ids and columns as one Arrow table; arguments are as in `batches`."""
         import pyarrow as pa
 
         version = self._version
-        names, mask = version.required_rows.column_names(columns), version.mask(filter)
+        rows, mask = version.required_rows, version.mask(filter)
+        names = rows.column_names(columns, version.id_name)
         schema = version.schema(names)
-        tables = [*version.required_rows.batches(names, version.id_name, mask)]
+        tables = [*rows.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:

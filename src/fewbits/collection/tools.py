@@ -214,7 +214,7 @@ def take(
 
     version = collection._version
     rows = version.required_rows
-    names = rows.column_names(columns)
+    names = rows.column_names(columns, version.id_name)
     numbers = rows.row_numbers[np.asarray(positions, np.int64)]
     kind = rows.schema.field(ID).type
     table = {version.id_name: pa.array(rows.ids_at(numbers), kind)}
