@@ -283,7 +283,7 @@ def test_mistakes_lose_nothing(home, change):
     texts = table([9]).set_column(2, "year", pa.array(["1999"]))
     nan = np.full((1, 8), np.nan)
     wrong = [
-        (lambda: col.upsert(X[:1], ids=[99]), "no column 'year'"),
+        (lambda: col.upsert(X[:1], ids=[99]), "no columns 'year', 'group', 'label'"),
         (
             lambda: col.add(table([9], "texts")),
             "ids must be|ids of this collection are",
@@ -325,8 +325,10 @@ def test_columns_that_rows_lack_or_have_beside(home):
         col.add(table([10]).drop_columns("group"))
     assert col.column("group").tolist()[-2:] == ["g4", None]
     assert col.columns == ["year", "group", "label"]
-    with pytest.raises(ArgumentError, match="no column 'group'"):
+    with pytest.raises(ArgumentError, match="no column 'group'.*whole rows"):
         col.upsert(table([9]).drop_columns("group"))
+    with pytest.raises(ArgumentError, match="no columns 'year', 'group'.*whole rows"):
+        col.upsert(table([9]).drop_columns(["group", "year"]))
 
 
 CASTS = [

@@ -283,9 +283,9 @@ def append_rows(
     schema = writer.manifest.schema
     # Null may stand for no label or item, and replace no value.
     required = {facts.label_column, facts.item_column}
-    if how == "upsert":
-        required |= {*schema.names}.difference(RESERVED)
-    schema, table = aligned(table, schema, id_name=id_name, required=required)
+    schema, table = aligned(
+        table, schema, id_name=id_name, required=required, whole=how == "upsert"
+    )
     writer.retype(schema)  # a column of nulls may have values now
     if how == "add_missing" and ID in table.column_names:
         table = filtered(table, ~writer.holds(one_chunk(table[ID])))
@@ -517,8 +517,8 @@ def update_table(
         ids, columns = table[id], {name: table[name] for name in names}
     if model.kind != "vectors" and facts.item_column in columns:
         raise ArgumentError(
-            f"column {facts.item_column!r} is what the codes were made of: upsert the "
-            "items"
+            f"column {facts.item_column!r} is what the codes were made of: upsert "
+            "whole rows"
         )
     if facts.id_column in columns or ID in columns:
         raise ArgumentError("ids stay: delete the items, and add them with other ids")

@@ -172,12 +172,17 @@ def filtered(columns: Any, mask: NDArray[np.bool_] | None) -> Any:
 
 
 def aligned(
-    table: Any, schema: Any, *, id_name: str | None, required: Collection[str | None]
+    table: Any,
+    schema: Any,
+    *,
+    id_name: str | None,
+    required: Collection[str | None],
+    whole: bool,
 ) -> tuple[Any, Any]:
     """Return the schema of a collection after new rows, and these in its columns.
 
     Columns that the rows lack are null there, and those that the collection lacks are
-    left out, each with a warning; `required` ones must be there.
+    left out, each with a warning; `required` ones must be there, all of `whole` rows.
     """
     import pyarrow as pa
 
@@ -190,14 +195,21 @@ def aligned(
                 f"column {id_name!r} cannot give the ids: in the collection it is "
                 "a column beside them; to have it as ids, build the collection anew"
             )
-        if lacking := [f for f in missing if f.name in required or not f.nullable]:
+        lacking = [
+            field
+            for field in missing
+            if whole or field.name in required or not field.nullable
+        ]
+        listed = known_names(repr(field.name) for field in lacking or missing)
+        noun = "column" if len(lacking or missing) == 1 else "columns"
+        if lacking:
+            hint = "update changes columns of rows that are there"
+            if whole:
+                hint = "upsert takes whole rows: give every column"
             raise ArgumentError(
-                f"the new rows have no column {lacking[0].name!r}, which the "
-                f"collection has; they have {known_names(names) or 'none'} (update "
-                "changes columns of rows that are there)"
+                f"the new rows have no {noun} {listed}, which the collection has; they "
+                f"have {known_names(names) or 'none'} ({hint})"
             )
-        listed = known_names(repr(field.name) for field in missing)
-        noun = "column" if len(missing) == 1 else "columns"
         warn_user(f"the new rows have no {noun} {listed}: they get null there")
         for field in missing:
             table = table.append_column(field.name, pa.nulls(len(table), field.type))
