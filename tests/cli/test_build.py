@@ -154,6 +154,7 @@ def test_rows_of_two_first_builds_are_kept(monkeypatch):
     others.append(["build", "c", "more.npy"])
     said = fail("build", "c", "x.npy", "--keep-vectors", "int8")
     assert "with keep_vectors=none, not int8" in said
+    assert "--overwrite" in said
     assert len(Collection.open("c")) == 9
 
 

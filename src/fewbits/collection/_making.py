@@ -645,5 +645,5 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option}), or create it anew with overwrite=True"
+                f"line {option}), or create it anew with overwrite=True (--overwrite)"
             )
