@@ -204,6 +204,35 @@ def test_items_by_their_ids(vectors):
     assert "there is no item with id 99" in fail("get", vectors, 99)
 
 
+def test_items_by_a_condition(vectors):
+    condition = ["get", vectors, "--filter", "kind = 'c' and id < 9"]
+    assert lines(*condition, "--columns", "id,n") == [
+        {"id": 2, "columns": {"n": 2}},
+        {"id": 5, "columns": {"n": 5}},
+        {"id": 8, "columns": {"n": 8}},
+    ]
+    assert lines(*condition, "--columns", "id")[0] == {"id": 2, "columns": {}}
+    assert run(*condition) == "id\tn\tkind\n2\t2\tc\n5\t5\tc\n8\t8\tc\n"
+    assert run("get", vectors, "--filter", "n < 0") == "nothing found\n"
+    assert lines("get", vectors, "--filter", "n < 0") == []
+    assert "--filter" in fail("get", vectors)
+    assert "--filter" in fail(*condition, 5)
+    assert "no column 'm'" in fail("get", vectors, "--filter", "m = 1")
+
+
+def test_many_items_by_a_condition_have_one_header(tmp_path):
+    n = 2500
+    texts = {"twin": [str(i % 2000) for i in range(n)]}
+    ids = [str(i) for i in range(n)]
+    ones, encoder = np.ones((n, 2)), LinearEncoder(np.eye(2), np.zeros(2))
+    Collection.create(tmp_path / "m", ones, ids=ids, columns=texts, encoder=encoder)
+    header, *rows = run("get", tmp_path / "m", "--filter", "true").splitlines()
+    assert header == "id\ttwin"
+    assert [row.split("\t") for row in rows] == [
+        *map(list, zip(ids, texts["twin"], strict=True))
+    ]
+
+
 def test_more_like_a_few(vectors, folder):
     (found,) = lines("like", vectors, "--good-ids", 3, "--good-ids", 4, "-k", 5)
     distances = [hit["distance"] for hit in found["hits"]]

@@ -161,6 +161,18 @@ def test_items_as_files(client):
     assert frame["_code"].tolist() == codes
 
 
+def test_items_by_a_filter_alone(client, client_of):
+    found = post(client, "items", filter="year = 2003 and kind = 'green'").json()
+    assert [item["id"] for item in found["items"]] == [*range(3, 200, 20)]
+    few = client_of(small_collection(), max_hits=10)
+    assert len(post(few, "items", filter="year = 2003").json()["items"]) == 10
+    answer = few.post("/v1/items", json={"filter": "year < 2002"})
+    assert answer.status_code == 422
+    assert "at most 10 items, got 20" in answer.json()["error"]["message"]
+    part = {"positions": [*range(10)], "filter": "year < 2002"}
+    assert len(post(few, "items", **part).json()["items"]) == 2
+
+
 def test_an_item_by_its_address(client, client_of):
     (found,) = post(client, "items", ids=[7]).json()["items"]
     assert client.get("/v1/items/7").json() == found

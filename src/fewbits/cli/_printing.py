@@ -56,12 +56,13 @@ def print_table(
     title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> None:
     """Print a table on a terminal, or where COLUMNS is set; else values with tabs."""
+    if not _is_table():
+        if title:
+            typer.echo(f"# {clean(title)}")
+        print_lines([header, *rows])
+        return
     names = [clean(name) for name in header]
     cells = [[clean(str(cell)) for cell in row] for row in rows]
-    if not _is_table():
-        heading = [f"# {clean(title)}"] if title else []
-        typer.echo("\n".join([*heading, *map("\t".join, [names, *cells])]))
-        return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -85,6 +86,12 @@ def print_table(
     Piped().print(table)
 
 
+def print_lines(rows: Iterable[Iterable[Any]]) -> None:
+    """Print rows as lines, with tabs between values."""
+    lines = ("\t".join(clean(str(cell)) for cell in row) for row in rows)
+    typer.echo("\n".join(lines))
+
+
 def _is_table() -> bool:
     if "COLUMNS" in os.environ:
         return True
@@ -95,14 +102,21 @@ def _is_table() -> bool:
     return Console().is_terminal
 
 
-def print_hits(title: str, hits: Iterable[Mapping[str, Any]]) -> None:
+def print_hits(
+    title: str,
+    hits: Sequence[Mapping[str, Any]],
+    *,
+    is_whole: bool = True,
+    with_header: bool = True,
+) -> None:
     """Print hits, one per row, on a terminal only columns that its width can show.
 
     Columns of the user with our names get a prefix; one of texts that repeats the ids,
-    as paths of images do, is left out.
+    as paths of images do, is left out where these hits are all. A part without a header
+    continues the one before, except on a terminal, where each is a table.
     """
-    hits = list(hits)
     texts = hits[0]["columns"] if hits and isinstance(hits[0]["id"], str) else ()
+    texts = texts if is_whole or _is_table() else ()
     repeated = {x for x in texts if all(h["columns"][x] == h["id"] for h in hits)}
     rows = []
     for hit in hits:  # in the order of their ranks, which are left out
@@ -123,6 +137,9 @@ def print_hits(title: str, hits: Iterable[Mapping[str, Any]]) -> None:
         rows.append(row)
     header = list(rows[0]) if rows else ["nothing found"]
     n_shown = len(header)
+    if not (with_header or _is_table()):
+        print_lines(row.values() for row in rows)
+        return
     if _is_table():
         room = shutil.get_terminal_size((_WIDTH, 24)).columns - 1
         for n_before, name in enumerate(header):

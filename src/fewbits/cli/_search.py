@@ -1,17 +1,23 @@
 """``fewbits search``, ``get`` and ``like``."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_hits, print_json, say
+from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.collection import Collection
 
 #: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
 _HITS = 1 << 18  # that are held at a time
+_ITEMS = 1024  # that are printed at a time
 #: What the distances are, by the metric of the answer.
 _DISTANCES = {
     "hamming": "Hamming distances of codes, not re-ranked",
@@ -152,23 +158,55 @@ def search(
 
 def get(
     collection: opt.CollectionPath,
-    ids: Annotated[list[str], Argument(metavar="ID...", help="Ids of items.")],
+    ids: Annotated[
+        list[str] | None, Argument(metavar="ID...", help="Ids of items.")
+    ] = None,
+    filter: opt.Filter = None,
     columns: opt.HitColumns = None,
     at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
-    """Show the columns of items of COLLECTION.
+    """Show the columns of items of COLLECTION, by their ids or by a condition.
 
     Example: fewbits get my-collection 4711 4712 --columns title
+
+    Example: fewbits get my-collection --filter "year > 2020" --columns title --json
     """
+    if bool(ids) == (filter is not None):
+        raise ArgumentError("give ids of items, or --filter for all that meet it")
     col = opt.open_at(collection, at)
-    chosen = opt.typed_ids(col, ids)
-    rows = col.get(chosen, columns or None)
-    items = [{"id": id, "columns": row} for id, row in zip(chosen, rows, strict=True)]
-    if as_json:
-        print_json(*items)
-    else:
-        print_hits("", items)
+    if ids:
+        chosen = opt.typed_ids(col, ids)
+        rows = col.get(chosen, columns or None)
+        items = [{"id": x, "columns": row} for x, row in zip(chosen, rows, strict=True)]
+        if as_json:
+            print_json(*items)
+        else:
+            print_hits("", items)
+        return
+    is_first = True
+    for items in _items_in_parts(col, columns or None, filter):
+        if as_json:
+            print_json(*items)
+        else:
+            print_hits("", items, is_whole=False, with_header=is_first)
+        is_first = False
+    if is_first and not as_json:
+        print_hits("", [])
+
+
+def _items_in_parts(
+    col: "Collection", columns: list[str] | None, filter: str | None
+) -> Iterator[list[dict[str, Any]]]:
+    from fewbits._arrow import python_rows
+
+    for table in col.batches(columns, filter=filter):
+        for start in range(0, len(table), _ITEMS):
+            part = table.slice(start, _ITEMS)
+            ids = part[col.id_name].to_pylist()
+            rows = python_rows(part.drop_columns(col.id_name))
+            pairs = zip(ids, rows, strict=True)
+            yield [{"id": id, "columns": row} for id, row in pairs]
 
 
 def like(
@@ -225,7 +263,6 @@ def like(
     Example: fewbits like my-collection "dog bite" "cat bite" --filter "bit(12) = 1"
     """
     from fewbits.collection import tools
-    from fewbits.errors import ArgumentError
 
     typed = [*(examples or ()), *(good or ())]
     if not (typed or source or good_ids):

@@ -225,7 +225,7 @@ class ChangesBody(Body):
 
 
 class ItemsBody(Body):
-    """Items by their ids, or by their positions from 0 on."""
+    """Items by their ids, or by their positions from 0 on; which of them, or of all."""
 
     ids: Many[Id] | None = None
     positions: Many[Position] | None = None

@@ -293,13 +293,14 @@ async def recall(body: Any, view: View, request: Request) -> Json:
 
 @post_route(router, "/v1/items", bodies.ItemsBody, "Items", CSV, ARROW, PARQUET)
 async def items(body: Any, view: View, request: Request) -> Response:
-    """Return items, each once: as JSON, CSV, Parquet or Arrow."""
+    """Return items, by ids, positions or a filter: as JSON, CSV, Parquet or Arrow."""
     collection, most = view.collection, view.settings.max_hits
     count = len(body.ids or body.positions or ())
+    is_all = body.ids is None and body.positions is None and body.filter is not None
 
     def answer() -> Response:
-        if (body.ids is None) == (body.positions is None):
-            raise ArgumentError("give exactly one of ids and positions")
+        if not is_all and (body.ids is None) == (body.positions is None):
+            raise ArgumentError("give one of ids and positions, a filter, or both")
         if count > most:
             raise ArgumentError(f"at most {most:,} items, got {count}")
         positions = np.array(body.positions or (), np.int64)
@@ -311,13 +312,18 @@ async def items(body: Any, view: View, request: Request) -> Response:
             raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
         mask = tools.mask(collection, body.filter)
         if mask is not None:
-            positions = positions[mask[positions]]
+            positions = np.flatnonzero(mask) if is_all else positions[mask[positions]]
+        if len(positions) > most:
+            raise ArgumentError(
+                f"at most {most:,} items, got {len(positions):,}: ask for some by "
+                "positions and filter"
+            )
         if len(np.unique(positions)) < len(positions):
             raise ArgumentError("ask for each item once")
         table = tools.take(collection, positions, body.columns, codes=True)
         return items_reply(table, request, JSON)
 
-    return await view.run(answer, lane=_lane(body, count))
+    return await view.run(answer, lane=_lane(body, most if is_all else count))
 
 
 @router.get(
