@@ -522,7 +522,7 @@ def by_command(method, folder, arguments, tmp_path):
         return "refused", result.stderr
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     if method in CHANGES:
-        n_changed = next((lines[0][x] for x in lines[0] if x.endswith("ed")), 0)
+        n_changed = next((lines[0][x] for x in lines[0] if x.endswith("ted")), 0)
         return "ok", [n_changed, *plain(state_of(folder))]
     if method == "get":
         return "ok", [line["columns"] for line in lines]

@@ -846,6 +846,18 @@ def test_a_request_of_changes_with_a_mistake_changes_nothing(tmp_path, changes):
     assert answer["n_items"] == n_left
 
 
+def test_a_request_of_changes_updates_by_a_filter(tmp_path):
+    small_collection(path=tmp_path / "c")
+    service = create_app(tmp_path / "c", Settings(writable=True))
+    update = {"rows": [{"kind": "late"}], "filter": "year = 2019"}
+    changes = [{"delete": {"ids": [19]}}, {"update": update}]
+    with TestClient(service, base_url="http://localhost") as client:
+        answer = client.post("/v1/changes", json={"changes": changes}).json()
+    late = Collection.open(tmp_path / "c").to_arrow(filter="kind = 'late'")
+    assert late["id"].to_pylist() == [*range(39, 200, 20)]
+    assert answer["n_changed"] == 1 + len(late)
+
+
 def test_ids_are_no_column_here_either(local, remote):
     for col in (local, remote):
         with pytest.raises(ArgumentError, match="no column 'id'"):

@@ -325,9 +325,9 @@ def test_columns_that_rows_lack_or_have_beside(home):
         col.add(table([10]).drop_columns("group"))
     assert col.column("group").tolist()[-2:] == ["g4", None]
     assert col.columns == ["year", "group", "label"]
-    with pytest.raises(ArgumentError, match="no column 'group'.*whole rows"):
+    with pytest.raises(ArgumentError, match=r"no column .*whole rows"):
         col.upsert(table([9]).drop_columns("group"))
-    with pytest.raises(ArgumentError, match="no columns 'year', 'group'.*whole rows"):
+    with pytest.raises(ArgumentError, match=r"no columns .*whole rows"):
         col.upsert(table([9]).drop_columns(["group", "year"]))
 
 

@@ -35,9 +35,10 @@ def apply(
     """Apply the changes of a file to COLLECTION in one commit: all of them, or none.
 
     Each line is one change, and sees those before it: {"add": ROW}, {"upsert": ROW},
-    {"update": ROW}, {"delete": ID}, {"delete": {"filter": CONDITION}} or
-    {"drop_columns": {"columns": [NAME, ...]}}. A row has the id and the columns by
-    name, as in a .jsonl file for `add`, `upsert` and `update`.
+    {"update": ROW}, {"update": {"filter": CONDITION, "row": ROW}}, {"delete": ID},
+    {"delete": {"filter": CONDITION}} or {"drop_columns": {"columns": [NAME, ...]}}. A
+    row has the id and the columns by name, as in a .jsonl file for `add`, `upsert` and
+    `update`; with a filter it has no id, as all items that meet it get its values.
 
     Example: fewbits apply my-collection changes.jsonl
     """
@@ -117,11 +118,22 @@ def _changed(col: "Collection", verb: str, values: list[Any], folder: Path) -> i
             raise ArgumentError('drop_columns takes {"columns": [NAME, ...]}')
         for value in values:
             col.drop_columns(value["columns"])
-        return sum(len(value["columns"]) for value in values)
-    # Rows are read as any file of rows is.
-    path = folder / "rows.jsonl"
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in values)
+        return sum(len({*value["columns"]}) for value in values)
+    by_filter = verb == "update" and values[0].keys() == {"filter", "row"}
+    if by_filter and (col.facts.id_column or "id") not in values[0]:
+        return sum(
+            col.update(_file_of([value["row"]], folder), filter=value["filter"])
+            for value in values
+        )
+    path = _file_of(values, folder)
     if verb == "update":
         return col.update(path)
     return col.add(path) if verb == "add" else col.upsert(path)
+
+
+def _file_of(rows: list[Any], folder: Path) -> Path:
+    """Write rows, which are read then as any file of rows is."""
+    path = folder / "rows.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    return path

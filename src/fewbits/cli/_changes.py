@@ -199,7 +199,8 @@ def drop_columns(
 
     col = Collection.open(collection)
     col.drop_columns(columns, timeout=timeout)
-    facts = {"dropped_columns": columns, "n_items": len(col), "version": col.version}
+    facts = {"columns_dropped": len({*columns}), "n_items": len(col)}
+    facts["version"] = col.version
     text = f"{collection}: {', '.join(columns)} dropped; it has "
     text += f"{', '.join(col.columns) or 'no other columns'}"
     print_answer(as_json, {"collection": str(collection), **facts}, text)
