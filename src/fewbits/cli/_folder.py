@@ -191,7 +191,9 @@ def tag(
     """Name a version of COLLECTION, which then stays; without a name, list versions.
 
     A version that has a name can be read (`search --at NAME`) whatever changes later,
-    and takes the space of the rows that the newest one no longer has. Others go.
+    and takes the space of the rows that the newest one no longer has. Others go. To
+    name the newest is a commit, too: the name is that of the next version, which has
+    the same items.
 
     Example: fewbits tag my-collection before-clean-up
 
