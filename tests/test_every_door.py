@@ -279,6 +279,8 @@ CASES = {
                 "data": pa.table({"key": [101], "year": [3], "kind": ["z"]}),
                 "columns": ["kind"],
             },
+            {"columns": ["key", "year"]},
+            {"columns": ["key"]},
             {"columns": ["none"]},
         ],
         "timeout": [{"timeout": 1.5}],

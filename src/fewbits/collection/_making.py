@@ -511,7 +511,7 @@ def update_table(
                 "command line by --id)"
             )
         names = split_names(columns or (), table.column_names)
-        names = names or [name for name in table.column_names if name != id]
+        names = [name for name in names or table.column_names if name != id]
         if unknown := [name for name in names if name not in table.column_names]:
             raise ArgumentError(no_column("the table", unknown[0], table.column_names))
         ids, columns = table[id], {name: table[name] for name in names}
@@ -522,6 +522,8 @@ def update_table(
         )
     if facts.id_column in columns or ID in columns:
         raise ArgumentError("ids stay: delete the items, and add them with other ids")
+    if not columns:
+        raise ArgumentError("there is no column to change beside the ids")
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
