@@ -1,6 +1,7 @@
 """Values that were changed in few rows are read at every door, and the others stay."""
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from fewbits import Collection
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
 from tests.collection.test_columns import COLUMNS
 
 pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
@@ -226,3 +227,32 @@ def test_damaged_values_of_a_column_do_not_matter_to_others(tmp_path):
     assert (col[IDS[2]]["n"], col[IDS[2]]["m"]) == (5, 1.5)
     texts = [*(f"b{i}" for i in range(20)), *["a"] * (N - 20)]
     assert col.to_arrow()["text"].to_pylist() == texts
+
+
+ROWS = [{"id": 0, "a": 9}, {"id": 1, "t": "q"}, {"id": 2}]
+
+
+def numbered():
+    columns = {"a": [1, 2, 3], "t": ["x", "y", "z"]}
+    return Collection.create(None, X[:3], encoder=ENCODER, columns=columns)
+
+
+@pytest.mark.parametrize("form", ["list", "jsonl", "json", "columns"])
+def test_a_row_keeps_the_values_of_columns_that_it_does_not_name(form, tmp_path):
+    col, path = numbered(), tmp_path / f"rows.{form}"
+    if form == "columns":
+        values = [{"a": 9}, {"t": "q"}]
+        assert col.update(None, ids=[0, 1], columns=values) == 2
+    else:
+        lines = "\n".join(map(json.dumps, ROWS))
+        path.write_text(lines if form == "jsonl" else json.dumps(ROWS))
+        assert col.update(ROWS if form == "list" else path) == 3
+    expected = [{"a": 9, "t": "x"}, {"a": 2, "t": "q"}, {"a": 3, "t": "z"}]
+    assert col.get([0, 1, 2]) == expected
+
+
+def test_an_id_comes_once_whatever_its_rows_name():
+    col = numbered()
+    with pytest.raises(ArgumentError, match="0 in 2 rows"):
+        col.update([{"id": 0, "a": 9}, {"id": 0, "t": "q"}])
+    assert col[0] == {"a": 1, "t": "x"}

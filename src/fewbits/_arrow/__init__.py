@@ -39,6 +39,7 @@ from fewbits._arrow._tables import (
     plain_column,
     plain_table,
     plain_type,
+    rows_by_names,
     stored_column,
     typed_column,
     typed_columns,

@@ -369,6 +369,19 @@ def as_frame(items: Any) -> Any:
         return pa.table(arrays)
 
 
+def rows_by_names(items: Any) -> dict[frozenset[str], list[int]]:
+    """Return the positions of a list's rows by the names that they have.
+
+    Nothing of anything else, in which all rows have all columns.
+    """
+    positions: dict[frozenset[str], list[int]] = {}
+    if isinstance(items, list | tuple) and items and all(map(_has_names, items)):
+        for i, row in enumerate(items):
+            names = frozenset(map(str, _as_dict(row)))
+            positions.setdefault(names, []).append(i)
+    return positions
+
+
 def by_name(columns: Any) -> Any:
     """Return columns by their names, of a data frame or rows; others as they are."""
     if isinstance(columns, Mapping) or not is_frame(table := as_frame(columns)):

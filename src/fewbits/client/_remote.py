@@ -4,17 +4,19 @@ import base64
 import inspect
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields as fields_of
 from datetime import datetime
 from functools import wraps
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import python_values
+from fewbits._arrow import as_frame, by_name, python_values, rows_by_names
 from fewbits._checks import check_k
+from fewbits._ids import new_ids
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
 from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
@@ -28,6 +30,7 @@ from fewbits.client._items import (
     sent_table,
     table_of,
     vector_column,
+    written_columns,
 )
 from fewbits.client.wire import write_stream
 from fewbits.collection import (
@@ -41,6 +44,7 @@ from fewbits.collection import (
 )
 from fewbits.collection.hits import as_pandas
 from fewbits.errors import ArgumentError
+from fewbits.inputs import read_columns
 from fewbits.store import CODE, ID, Report
 
 P = ParamSpec("P")
@@ -263,7 +267,8 @@ class RemoteCollection:
     @_like(Collection.update)
     def update(self, arguments: Arguments) -> int:
         data, ids = arguments.pop("data"), arguments.pop("ids")
-        columns = arguments["columns"]
+        by_names = rows_by_names(arguments["columns"] if data is None else data)
+        columns = by_name(arguments["columns"])
         by_column = columns is not None and hasattr(columns, "keys")
         if data is None and ids is not None and by_column:
             if ID in columns or self.facts["id_column"] in columns:
@@ -277,8 +282,27 @@ class RemoteCollection:
                 "update takes a table, or ids= and a mapping of columns="
             )
         else:
-            table = sent_table(data)
-        return self._change("update", table, **_fields(arguments))
+            if isinstance(data, str | Path):
+                texts = written_columns(self.facts, arguments["id"])
+                data, by_names = read_columns(data, texts)
+            table = sent_table(as_frame(data))
+        fields = _fields(arguments)
+        if len(by_names) < 2:
+            return self._change("update", table, **fields)
+        id = fields.get("id") or self.facts["id_column"] or "id"
+        if id in table.column_names:
+            new_ids(table[id])  # each comes once in all of the rows
+        is_open, timeout = self._changes is not None, fields.pop("timeout", None)
+        chosen = fields.pop("columns", table.column_names)
+        with nullcontext() if is_open else self.transaction(timeout=timeout):
+            for names, positions in by_names.items():
+                # Unknown ones are refused there.
+                some = [x for x in chosen if x in names or x not in table.column_names]
+                held = [x for x in table.column_names if x == id or x in some]
+                rows = table.select(held).take(positions)
+                fields["columns"] = [x for x in some if x != id]
+                self._change("update", rows, **fields)
+        return 0 if is_open else len(table)
 
     @_like(Collection.delete)
     def delete(self, arguments: Arguments) -> int:

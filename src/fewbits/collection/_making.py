@@ -16,6 +16,7 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     no_column,
+    rows_by_names,
     typed_table,
     with_index,
 )
@@ -405,15 +406,19 @@ def update_table(
     id: str | None,
     ids: Any,
     columns: Any,
-) -> Any:
-    """Return an Arrow table of ids and of the columns to change."""
+) -> tuple[Any, dict[frozenset[str], list[int]]]:
+    """Return an Arrow table of ids and of the columns to change.
+
+    And, where rows need not have all columns, their positions by those that they have.
+    """
     import pyarrow as pa
 
+    by_names = rows_by_names(columns if data is None else data)
     facts, columns, data = model.facts, by_name(columns), as_frame(data)
     id = id or facts.id_column or "id"
     if isinstance(data, str | Path):
         texts = written_columns(schema) + [id] * rows.has_text_ids
-        data = read_columns(data, texts)
+        data, by_names = read_columns(data, texts)
     data, _ = with_index(data)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None
@@ -451,7 +456,7 @@ def update_table(
             raise ArgumentError(
                 f"{len(keys)} ids, but {len(column)} entries in {name!r}"
             )
-    return pa.table(made)
+    return pa.table(made), by_names
 
 
 def written_columns(schema: Any) -> list[str]:

@@ -1028,10 +1028,11 @@ skip_unreadable, progress
 
         A column that the collection lacks is added to it, null for all other items,
         with a warning; one that is null in all rows takes the type of its first values.
+        A row, of a list or of JSON, that does not name a column keeps its value there.
 
         Parameters
         ----------
-        data : table, str, Path or None
+        data : table, list of rows with names, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
             mapping of `columns`.
         id, ids, columns, timeout
@@ -1045,14 +1046,18 @@ skip_unreadable, progress
         version = self._version
         model, rows = version.model, version.required_rows
         schema = self._schema(version)
-        table = update_table(model, rows, schema, data, id, ids, columns)
+        table, by_names = update_table(model, rows, schema, data, id, ids, columns)
         del version, rows  # so that files of this version go when it is left
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
             schema, table = typed_update(writer.manifest.schema, table)
             writer.retype(schema)
-            writer.update(table)
+            for names, positions in by_names.items():
+                named = [x for x in table.column_names if x in names and x != ID]
+                writer.update(table.select([ID, *named]).take(positions))
+            if not by_names:
+                writer.update(table)
         return int(table.num_rows)
 
     def delete(

@@ -60,6 +60,7 @@ from fewbits.inputs._tables import (
     read_ipc,
 )
 from fewbits.inputs._text_files import (
+    RowsByNames,
     has_word_vectors,
     read_json,
     read_json_lines,
@@ -331,7 +332,9 @@ def _read_several(paths: list[Path], options: Options, source: str) -> Input:
 # Files, each by its ending
 
 
-def _open_table(path: Path, options: Options) -> Table:
+def _open_table(
+    path: Path, options: Options, by_names: RowsByNames | None = None
+) -> Table:
     kind = kind_of(path)
     if kind in PARQUET | ARROW:
         return open_tables([path])
@@ -339,7 +342,7 @@ def _open_table(path: Path, options: Options) -> Table:
         if kind in (".csv", ".tsv"):
             return Table.of(read_csv(file, str(path), options, path))
         read_rows = read_json if kind == ".json" else read_json_lines
-        return Table.of(read_rows(file, str(path)))
+        return Table.of(read_rows(file, str(path), by_names))
 
 
 def _read_file(path: Path, options: Options) -> Input:
@@ -427,14 +430,18 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
         return read_lines(file, source, options.kind)
 
 
-def _piped_table(file: io.BufferedReader, source: str) -> Table | None:
+def _piped_table(
+    file: io.BufferedReader, source: str, by_names: RowsByNames | None = None
+) -> Table | None:
     """Return the table of Parquet, Arrow or JSON; None of what may be CSV."""
     head = file.peek(HEAD)
     if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
         return Table.of(_arrow_table(file.read(), source))
     if _JSON_ROWS.match(head.removeprefix(b"\xef\xbb\xbf")):
-        return Table.of(read_json(file, source))
-    return Table.of(read_json_lines(file, source)) if _is_json(head) else None
+        return Table.of(read_json(file, source, by_names))
+    if not _is_json(head):
+        return None
+    return Table.of(read_json_lines(file, source, by_names))
 
 
 def _arrow_table(content: bytes, source: str) -> Any:
@@ -565,8 +572,12 @@ def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
 # Ids and columns in a file of their own
 
 
-def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
+def read_columns(
+    source: str | Path, as_text: Sequence[str] = ()
+) -> tuple[Any, RowsByNames]:
     """Return the columns of a table file as they are, as an Arrow table.
+
+    And, of JSON, the positions of rows by the keys that they have.
 
     Parameters
     ----------
@@ -578,18 +589,19 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
     import pyarrow as pa
 
     path, options = Path(source), Options(as_text=tuple(as_text))
+    by_names: RowsByNames = {}
     if str(source) == "-":
         what = "standard input"
         with plain_bytes(standard_input(), what) as file:
-            table = _piped_table(file, what)
+            table = _piped_table(file, what, by_names)
             if table is None:
                 table = Table.of(read_csv(file, what, options))
     elif kind_of(path) not in _TABLES:
         raise ArgumentError(f"{path} is no table; known: {', '.join(sorted(_TABLES))}")
     else:
-        table = _open_table(path, options)
+        table = _open_table(path, options, by_names)
     columns = {name: table.stored_column(i) for i, name in enumerate(table.names)}
-    return pa.table(columns)
+    return pa.table(columns), by_names
 
 
 def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:

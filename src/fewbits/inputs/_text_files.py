@@ -177,13 +177,18 @@ _LARGE = re.compile(r"[eE]\+?\d{3}|\d{300}|\d{16}\.0")
 _WHOLE = re.compile(r"-?\d{16,}\.0+")
 
 _Row = dict[str, Any]
+#: Positions of rows by the names that they have.
+RowsByNames = dict[frozenset[str], list[int]]
 
 
-def read_json_lines(file: IO[bytes], source: str) -> Any:
+def read_json_lines(
+    file: IO[bytes], source: str, by_names: RowsByNames | None = None
+) -> Any:
     """Return the Arrow table of JSON lines, whose keys are the names of columns.
 
-    A key that a line lacks is a missing value there. Numbers stay whole where all of a
-    column are; what is of several types is refused.
+    A key that a line lacks is a missing value there; `by_names` gets the rows by their
+    keys. Numbers stay whole where all of a column are; what is of several types is
+    refused.
     """
     import pyarrow as pa
 
@@ -196,6 +201,7 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     )
     while rows := [(n, _object(x, n, source)) for n, x in islice(full, _BATCH)]:
         batches.append(_table_of(rows, source))
+        _gather(by_names, count, rows)
         last, count = rows[-1][0], count + len(rows)
     warn_of_blank_lines(last - count, source)
     if not batches:
@@ -207,14 +213,22 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     return plain_table(table)
 
 
-def read_json(file: IO[bytes], source: str) -> Any:
+def _gather(
+    by_names: RowsByNames | None, first: int, rows: list[tuple[int, _Row]]
+) -> None:
+    if by_names is not None:
+        for i, (_, row) in enumerate(rows, first):
+            by_names.setdefault(frozenset(row), []).append(i)
+
+
+def read_json(file: IO[bytes], source: str, by_names: RowsByNames | None = None) -> Any:
     """Return the Arrow table of a list of objects in JSON, or of JSON lines.
 
     Some name these .json, too: they begin with an object.
     """
     content = file.read().removeprefix(codecs.BOM_UTF8)
     if not content.lstrip().startswith(b"["):
-        return read_json_lines(io.BytesIO(content), source)
+        return read_json_lines(io.BytesIO(content), source, by_names)
     try:
         rows = strict_json(content.decode())
     except (ValueError, RecursionError) as error:
@@ -228,6 +242,7 @@ def read_json(file: IO[bytes], source: str) -> Any:
     import pyarrow as pa
 
     numbered = [*enumerate(rows)]
+    _gather(by_names, 0, numbered)
     return plain_table(_table_of(numbered, source, "items")) if rows else pa.table({})
 
 
