@@ -207,6 +207,7 @@ def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> I
         names=facts["feature_names"] or ([] if stored is None else [stored]),
         as_text=written_columns(facts, id),
         kind=facts["kind"] if options["codes"] is None else None,
+        default_id=facts["id_name"] if facts["id_column"] is None else None,
     )
 
 

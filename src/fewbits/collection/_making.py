@@ -107,7 +107,7 @@ def read_rows(
     is_read = not is_codes and (is_table or skip_blank or model is None)
     if is_read:
         names: tuple[str, ...] = ()
-        kind, as_text = None, []
+        kind, as_text, default_id = None, [], None
         if model is not None and not isinstance(data, Input):  # which has its columns
             names = model.column_names
             kind = None if images or codes else model.kind
@@ -115,12 +115,14 @@ def read_rows(
                 as_text = written_columns(schema)
                 if ids is None:
                     id = id or model.facts.id_column
-                if id is not None and rows.has_text_ids:
-                    as_text.append(id)
+                default_id = None if "id" in schema.names else "id"
+                if rows.has_text_ids:
+                    as_text += filter(None, [id or default_id])
                 if model.kind == "texts" and column is images is codes is None:
                     column = model.facts.item_column
         options = {"column": column, "images": images, "codes": codes, "id": id}
         options |= {"names": names, "as_text": as_text, "kind": kind}
+        options["default_id"] = default_id
         source = read(data, **options, skip_blank=skip_blank, **beside)
     else:
         for name, value in (("column", column), ("images", images), ("id", id)):
@@ -140,6 +142,13 @@ def read_rows(
             codes = as_codes(as_array(codes, "codes"))
             source = Input("codes", codes, None, "the codes", n_bits=n_bits)
         source = with_beside(source, **beside)
+    if rows is not None and source.ids is None:
+        assert model is not None
+        name = model.facts.id_column or ("id" if "id" not in schema.names else None)
+        if name in source.columns:  # beside the items, or read before
+            columns = {**source.columns}
+            given = new_ids(columns.pop(name), f"column {name!r}")
+            source = replace(source, ids=given, columns=columns, id=name)
     source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)
 

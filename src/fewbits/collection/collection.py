@@ -953,8 +953,9 @@ skip_unreadable, progress
             As in `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
             get null, with a warning, and others are left out with one; items and labels
-            are required. Without a column of ids they are numbers,
-            which continue from the largest.
+            are required. Ids are in the column that had them there, or in one called
+            ``id`` that the collection lacks; without any they are numbers, which
+            continue from the largest.
         timeout : float, default=None
             Seconds to wait while another process writes to the folder; None waits as
             long as it takes.

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -85,6 +85,8 @@ def read_table(
     """
     if not len(table):
         raise ArgumentError(f"{source} holds no items")
+    if options.id is None and table.places(str(options.default_id)):
+        options = replace(options, id=options.default_id)
     # Before the items, so that a wrong name is said even where their column is not.
     label, id_ = (
         None if name is None else column_index(table, name, source)

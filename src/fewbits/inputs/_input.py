@@ -38,6 +38,7 @@ class Options:
     as_text: tuple[str, ...] = ()
     kind: str | None = None
     types: Mapping[str, Any] = field(default_factory=dict)
+    default_id: str | None = None
 
     def named(self) -> dict[str, str]:
         """Return the columns that are asked for, which only a table has."""

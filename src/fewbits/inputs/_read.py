@@ -86,6 +86,7 @@ def read(
     kind: str | None = None,
     types: Any = None,
     skip_unreadable: bool = False,
+    default_id: str | None = None,
 ) -> Input:
     """Read items from files, standard input, or Python objects.
 
@@ -141,6 +142,8 @@ def read(
     types : dict of str to str, or pyarrow.Schema, default=None
         Types of other columns, or of the ids, by the names of Arrow, such as
         ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``.
+    default_id : str, default=None
+        The column of ids of a table that has it, where neither `id` nor `ids` is given.
 
     Returns
     -------
@@ -194,6 +197,7 @@ def read(
         tuple(as_text),
         kind,
         {} if types is None else _as_types(types),
+        default_id if ids is None else None,
     )
     items = with_beside(
         _read(source, options),
@@ -259,7 +263,9 @@ def with_beside(
 
 def _read(source: Any, options: Options) -> Input:
     if isinstance(source, Input):
-        plain = replace(options, columns=options.columns or None, types={})
+        plain = replace(
+            options, columns=options.columns or None, types={}, default_id=None
+        )
         if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
         return (
