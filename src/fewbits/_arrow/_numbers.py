@@ -50,7 +50,7 @@ def named_array(
 ) -> tuple[NDArray[Any], list[str] | None]:
     """Return what `as_array` does, and the names of columns that lie side by side.
 
-    Names that are not texts are none, as in scikit-learn.
+    Columns that are numbered from 0 on have none.
     """
     if not isinstance(items, np.ndarray):
         items = as_frame(items)
@@ -94,15 +94,15 @@ def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:
     ):
         matrix = np.asarray(frame)  # of objects where truth values are among numbers
         if matrix.dtype != object:
-            return matrix, _checked_names(frame.columns)
+            return _named(matrix, frame.columns)
     table = as_table(frame)
     fields = list(table.schema)
     vectors = [i for i, field in enumerate(fields) if is_list(field.type)]
     if vectors:
         return _only_vectors(table, vectors), None
     named = frame.columns if hasattr(frame, "iloc") else table.column_names
-    names = _checked_names(named)
-    return number_matrix(fields, table.columns, len(table), "the data frame"), names
+    matrix = number_matrix(fields, table.columns, len(table), "the data frame")
+    return _named(matrix, named)
 
 
 def _only_vectors(table: Any, places: Sequence[int]) -> NDArray[Any]:
@@ -124,15 +124,20 @@ def _only_vectors(table: Any, places: Sequence[int]) -> NDArray[Any]:
     return list_matrix(column.chunks, len(column), f"column {names[place]!r}")
 
 
-def _checked_names(columns: Iterable[Any]) -> list[str] | None:
-    """Return the names of columns, if they are texts; none may be there twice."""
-    names = list(columns)
+def _named(
+    matrix: NDArray[Any], columns: Iterable[Any]
+) -> tuple[NDArray[Any], list[str] | None]:
+    """Return a matrix with the names of its columns, of which none comes twice."""
+    labels = list(columns)
+    if labels == [*range(len(labels))]:
+        return matrix, None
+    names = [*map(str, labels)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise FeatureError(
             f"the data frame has several columns called {twice!r}; rename them"
         )
-    return names if all(isinstance(name, str) for name in names) else None
+    return matrix, names
 
 
 def _of_array(items: Any, name: str) -> NDArray[Any]:

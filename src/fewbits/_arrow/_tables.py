@@ -332,7 +332,8 @@ def as_frame(items: Any) -> Any:
 
     A dict of columns, a list of rows with names (dicts, named tuples, Series of
     pandas), a RecordBatchReader, which is read to its end, or a dataset of pyarrow;
-    anything else is returned as it is.
+    anything else is returned as it is, but that columns of pandas that are numbered
+    from 0 on get into this order.
 
     Examples
     --------
@@ -345,6 +346,15 @@ def as_frame(items: Any) -> Any:
     if hasattr(kind, "schema"):
         way = next((x for x in ("read_all", "to_table") if hasattr(kind, x)), None)
         return items if way is None else getattr(items, way)()
+    if _is_pandas(items, "DataFrame"):
+        labels, numbers = [*items.columns], [*range(items.shape[1])]
+        is_numbered = all(isinstance(x, int | np.integer) for x in labels)
+        if is_numbered and sorted(labels) == numbers != labels:
+            return items.iloc[:, np.argsort(labels)]
+        return items
+    if isinstance(items, list | tuple) and items and _share_labels(items):
+        make_frame = type(items[0].to_frame())  # pandas stays unimported here
+        return as_frame(make_frame([*items]).reset_index(drop=True))
     is_rows = isinstance(items, list | tuple) and items and _has_names(items[0])
     if not (is_rows or _is_row(items)):
         return items
@@ -474,6 +484,20 @@ def _column(column: Any) -> Any:
 def _is_row(item: Any) -> bool:
     """Return whether an object is a dict of columns, or a row; SciPy has dicts, too."""
     return isinstance(item, Mapping) and not hasattr(item, "toarray")
+
+
+def _share_labels(items: Any) -> bool:
+    """Return whether items are Series of the same labels, which are no texts.
+
+    Labels that are numbers from 0 on are no names, nor those of windows of a Series.
+    """
+    first = items[0]
+    if not _is_pandas(first, "Series") or _has_names(first):
+        return False
+    labels = first.index
+    return not np.array_equal(labels, np.arange(len(labels))) and all(
+        _is_pandas(row, "Series") and labels.equals(row.index) for row in items
+    )
 
 
 def _has_names(row: Any) -> bool:

@@ -144,11 +144,11 @@ def read_rows(
         source = with_beside(source, **beside)
     if rows is not None and source.ids is None:
         assert model is not None
-        name = model.facts.id_column or ("id" if "id" not in schema.names else None)
-        if name in source.columns:  # beside the items, or read before
+        key = model.facts.id_column or "id"
+        if key in source.columns and key not in schema.names:  # beside, or read before
             columns = {**source.columns}
-            given = new_ids(columns.pop(name), f"column {name!r}")
-            source = replace(source, ids=given, columns=columns, id=name)
+            values = new_ids(columns.pop(key), f"column {key!r}")
+            source = replace(source, ids=values, columns=columns, id=key)
     source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)
 
