@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
@@ -33,6 +33,8 @@ _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("lists", (list, tuple, set, frozenset, np.ndarray)),
     ("objects", (Mapping,)),
 )
+#: Floats that JSON has no numbers for, as protobuf writes them.
+WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": -float("inf")}
 _NUMBERS = {"integers", "numbers", "decimals"}  # which Arrow compares exactly
 _OF_ZONES = {"times", "times of day", "durations"}
 
@@ -41,7 +43,8 @@ def array_of(values: Iterable[Any]) -> Any:
     """Return Python values as an Arrow array; raise TypeError for several kinds.
 
     Paths become their texts; None, NA and NaT are missing, and NaN among other values.
-    Lists of pairs whose keys and values are of two kinds are maps.
+    Among numbers, "NaN", "Infinity" and "-Infinity" are such, as JSON has them. Lists of
+    pairs whose keys and values are of two kinds are maps.
 
     Examples
     --------
@@ -54,7 +57,7 @@ def array_of(values: Iterable[Any]) -> Any:
     """
     import pyarrow as pa
 
-    values = [*values]
+    originals = values = [*values]
     kinds = set(map(type, values))
     gaps = {kind for kind in kinds if kind.__name__ in ("NAType", "NaTType")}
     if gaps or (float in kinds and kinds - {float, int, type(None)}):
@@ -65,6 +68,8 @@ def array_of(values: Iterable[Any]) -> Any:
     try:
         _check_one_kind(values)
     except TypeError:
+        if (numbers := _without_words(originals)) is not originals:
+            return array_of(numbers)
         lists = (list, tuple)  # of (key, value), as those of maps are given
         if not all(
             isinstance(row, lists)
@@ -99,6 +104,33 @@ def _check_one_kind(values: list[Any]) -> None:
     if "objects" in kinds:
         for name in dict.fromkeys(chain(*full)):
             _check_one_kind([row.get(name) for row in full])
+
+
+def _without_words(values: list[Any]) -> list[Any]:
+    """Return values with floats for their words, where these are among numbers."""
+    full = [value for value in values if value is not None]
+    if all(isinstance(value, list) for value in full):
+        flat = [*chain(*full)]
+        if (members := _without_words(flat)) is flat:
+            return values
+        rest = iter(members)
+        return [None if x is None else [*islice(rest, len(x))] for x in values]
+    if all(isinstance(value, dict) for value in full):
+        made, is_same = [None if x is None else {**x} for x in values], True
+        rows = [row for row in made if row is not None]
+        for name in dict.fromkeys(chain(*full)):
+            before = [row.get(name) for row in full]
+            after = _without_words(before)
+            is_same = is_same and after is before
+            for row, value in zip(rows, after, strict=True):
+                if name in row:
+                    row[name] = value
+        return values if is_same else made
+    numbers = [x for x in full if type(x) in (int, float)]
+    words = [x for x in full if isinstance(x, str) and x in WORDS]
+    if not (numbers and words and len(numbers) + len(words) == len(full)):
+        return values
+    return [WORDS[x] if isinstance(x, str) else x for x in values]
 
 
 def _kind_of(kind: type) -> str:
