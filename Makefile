@@ -17,10 +17,10 @@ demo: $(VENV)/demo.stamp
 
 # Processes of pytest take all cores; threads of BLAS beside them would wait in circles.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal
 # Compiled once: hundreds of processes import the same modules. The one done first
 # takes over files of the others.
-PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto \
-  --dist worksteal
+export PYTHONDONTWRITEBYTECODE :=
 
 # The native tests run beside the others; all that they print is shown if they fail.
 test: $(VENV)/dev.stamp
@@ -120,7 +120,7 @@ $(VENV)/demo.stamp: $(NATIVE) | $(BIN)/python
 
 $(VENV)/dev.stamp: $(NATIVE) tools/install_torch.py | $(BIN)/python
 	$(BIN)/python tools/install_torch.py
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
 	@touch $@ $(VENV)/demo.stamp
 
 $(BIN)/python:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.rerank import recall
-from fewbits import _kernels, backbones, datasets
+from fewbits import _kernels, backbones
 from fewbits.encoders import Encoder
 from fewbits.errors import MissingDataError, MissingExtraError
 from fewbits.evaluation import exact_neighbours
@@ -41,6 +41,7 @@ from fewbits.learners import (
     Learner,
     NeighbourCodes,
 )
+from research.common import datasets
 
 Floats = NDArray[np.float32]
 Row = dict[str, Any]

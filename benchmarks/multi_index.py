@@ -26,11 +26,12 @@ import numpy as np
 import typer
 
 from benchmarks.search import interleaved
-from fewbits import _kernels, backbones, datasets
+from fewbits import _kernels, backbones
 from fewbits.errors import MissingDataError, MissingExtraError
 from fewbits.index import FlatIndex, MultiIndexHashing
-from fewbits.index.table_files import TableCache, build_tables
+from fewbits.index.table_files import LazyTables, build_tables
 from fewbits.learners import ITQ
+from research.common import datasets
 
 _CENTRES, _RECALL = 2000, 0.98
 _FLIPPED = {"clustered": 0.05, "noisy": 0.12}
@@ -159,7 +160,7 @@ def _seconds(index: Any, search: tuple[str, int], queries: Any) -> float:
 
 def indexed(tables: Any) -> MultiIndexHashing:
     """Return an index over the codes of tables, which it takes once they pay."""
-    codes, cache = tables.codes, TableCache(lambda _: tables)
+    codes, cache = tables.codes, LazyTables(tables.codes, lambda _: tables)
     parts = [(codes, np.arange(len(codes)), None, cache)]
     return MultiIndexHashing.from_chunks(parts)
 

@@ -89,8 +89,8 @@ def ingest(base: Path, n: int) -> dict[str, float]:
     figures = {f"{name}, rows/s": n / value for name, value in best.items()}
     figures |= {f"{name} / numpy": v / best["numpy"] for name, v in best.items()}
     fill(base / "kept", rising)
-    figures["open, s"] = seconds(lambda: Store.open(base / "kept").snapshot())
-    snapshot = Store.open(base / "kept").snapshot()
+    figures["open, s"] = seconds(lambda: Store(base / "kept").snapshot())
+    snapshot = Store(base / "kept").snapshot()
     figures["first touch of codes, s"] = seconds(
         lambda: [p.codes for p in snapshot.segments]
     )
@@ -160,7 +160,7 @@ def upserts(base: Path, n: int) -> dict[str, float]:
             writer.upsert(table([i * 7919 % n], i))
             writer.commit()
         times.append(time.perf_counter() - begin)
-    opened = [seconds(lambda: Store.open(base / "one").snapshot()) for _ in range(9)]
+    opened = [seconds(lambda: Store(base / "one").snapshot()) for _ in range(9)]
     return {
         "rows": store.snapshot().n_live,
         "ms each, median": 1e3 * float(np.median(times)),

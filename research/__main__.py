@@ -11,6 +11,7 @@ import typer
 
 from fewbits.errors import ArgumentError, MissingDataError, MissingExtraError
 from fewbits.learners.fitting import on_device
+from research.common import datasets
 from research.core import study as studies
 from research.core.record import RESULTS
 from research.core.runner import run as run_tasks
@@ -52,6 +53,13 @@ def show(study: Name, only: Only = None) -> None:
     pairs = {name: values[-1] for name, values in _pairs(only).items()}
     for part in _study(study).show(**pairs):
         typer.echo(f"{part}\n")
+
+
+@app.command()
+def get(name: Annotated[str, typer.Argument(help="A data set.")]) -> None:
+    """Download a data set to the user's data folder, or resume its download."""
+    with one_line():
+        typer.echo(str(datasets.download(name)))
 
 
 @app.command()

@@ -41,8 +41,9 @@ CODES = ENCODER.encode(Q)
 WORDS = ("arm", "leg", "shark", "bite", "sleep", "fever", "cough", "broken")
 TEXTS = [f"{WORDS[i % 8]} {WORDS[i * i % 7]} {i}" for i in range(N)]
 CHANGES = ("add", "upsert", "update", "delete", "compact", "tag")
+CHANGES += ("drop_columns", "restore")
 #: Routes that are not called as the method is.
-ROUTES = {"get": "items"}
+ROUTES = {"get": "items", "drop_columns": "drop-columns"}
 
 
 # The collections, and what each method is called with.
@@ -124,6 +125,8 @@ BASES = {
     "compact": {},
     "verify": {},
     "tag": {"name": "first"},
+    "drop_columns": {"columns": ["year"]},
+    "restore": {"version": "first"},
 }
 #: The cases of each option; a pair names the collection, if it is not of vectors.
 CASES = {
@@ -256,6 +259,13 @@ CASES = {
             {"data": pa.table({"sku": [101], "year": [3]}), "id": "sku"},
             {"id": "none"},
         ],
+        "filter": [
+            {"data": pa.table({"year": [3], "kind": ["z"]}), "filter": "year = 2001"},
+            {"data": pa.table({"year": [3]}), "filter": "year = 1"},
+            {"data": pa.table({"key": [3]}), "filter": "year = 2001"},
+            {"data": pa.table({"year": [3, 4]}), "filter": "year = 2001"},
+            {"data": pa.table({"year": [3]}), "filter": "colour = 'z'"},
+        ],
         "columns": [
             {
                 "data": pa.table({"key": [101], "year": [3], "kind": ["z"]}),
@@ -290,6 +300,19 @@ CASES = {
     "compact": {"timeout": [{"timeout": 1.5}]},
     "verify": {},
     "tag": {"name": [{"name": "a b"}, {"name": "7"}], "version": [{"version": 999}]},
+    "drop_columns": {
+        "columns": [
+            {"columns": ["kind", "year"]},
+            {"columns": ["kind", "none"]},
+            {"columns": ["key"]},
+            ("texts", {"columns": ["text"]}),
+        ],
+        "timeout": [{"timeout": 1.5}],
+    },
+    "restore": {
+        "version": [("past", {"version": x}) for x in ("first", 999, "none")],
+        "timeout": [("past", {"timeout": 1.5})],
+    },
 }
 CASES["upsert"] = {
     name: [case for case in cases if case != {"data": rows(key=[100, 901])}]
@@ -349,6 +372,10 @@ def calls():
                 )
 
 
+def command_of(method):
+    return method.replace("_", "-")
+
+
 def argument_names(method):
     return {*inspect.signature(getattr(Collection, method)).parameters} - {"self"}
 
@@ -385,7 +412,7 @@ def by_python(method, folder, arguments):
     except FewbitsError as error:
         return outcome_of(error).code, None
     if method in CHANGES:
-        n_changed = 0 if method == "tag" else answer or 0
+        n_changed = 0 if method in ("tag", "restore") else answer or 0
         answer = [n_changed, *state_of(folder)]
     elif method == "encode":
         answer = [code.tobytes().hex() for code in answer]
@@ -443,7 +470,7 @@ def by_command(method, folder, arguments, tmp_path):
             else:
                 np.save(words[-1], value)
             options += ["-o", tmp_path / "codes.npy"]
-        elif (method, name) == ("get", "ids"):
+        elif (method, name) in (("get", "ids"), ("drop_columns", "columns")):
             words += value
         elif (method, name) == ("tag", "name"):
             words.append(value)
@@ -475,7 +502,7 @@ def by_command(method, folder, arguments, tmp_path):
             options += [option, value]
     if method == "duplicates":
         options.append("--pairs")
-    line = [method, folder, *words, *options, "--json"]
+    line = [command_of(method), folder, *words, *options, "--json"]
     result = CliRunner().invoke(app, [str(word) for word in line])
     if result.exit_code:
         assert result.exit_code == 2, result.output
@@ -563,7 +590,8 @@ def test_the_first_case_of_an_option_has_an_effect(homes, method):
 def test_every_method_with_three_doors_has_cases(described):
     paths = described["paths"]
     commands = {*get_command(app).commands}
-    methods = {name for name in commands if hasattr(Collection, name)}
+    methods = {name.replace("-", "_") for name in commands}
+    methods = {name for name in methods if hasattr(Collection, name)}
     assert {x for x in methods if f"/v1/{ROUTES.get(x, x)}" in paths} == {*CASES}
 
 
@@ -587,7 +615,7 @@ def fields_of(described, method):
 @pytest.mark.parametrize("method", CASES)
 def test_every_option_is_behind_every_door(described, method):
     fields = {*fields_of(described, method)}
-    command = get_command(app).commands[method]
+    command = get_command(app).commands[command_of(method)]
     options = {word for x in command.params for word in x.opts} | {
         x.name for x in command.params
     }
@@ -607,7 +635,8 @@ def test_every_option_is_behind_every_door(described, method):
 @pytest.mark.parametrize("method", CASES)
 def test_defaults_are_the_same(described, method):
     fields = fields_of(described, method)
-    command = {x.name: x for x in get_command(app).commands[method].params}
+    command = get_command(app).commands[command_of(method)]
+    command = {x.name: x for x in command.params}
     parameters = inspect.signature(getattr(Collection, method)).parameters
     for argument, field in fields.items():
         if argument in parameters:

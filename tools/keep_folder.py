@@ -1,8 +1,8 @@
 """Write a small folder of this format, and what it answers, for later versions to read.
 
-    python tools/keep_folder.py tests/collection/kept/format-6-updates
+    python tools/keep_folder.py tests/collection/kept/format-6-dropped
 
-makes this folder and ``format-6-updates.json``, once for each format and what came to
+makes this folder and ``format-6-dropped.json``, once for each format and what came to
 it, and never again: ``tests/collection/test_format.py`` reads all of them.
 """
 
@@ -44,8 +44,11 @@ def main() -> None:
     with col.transaction():  # rows that do not count on, and deleted ones
         col.add(table([8, 9, 10, 11]))
         col.delete(["item 2", "item 10"])
-        for name, value in (("colour", "green"), ("year", None), ("late", 0.5)):
+        col.drop_columns(["tags"])
+        values = {"colour": "green", "year": None, "late": 0.5, "tags": "again"}
+        for name, value in values.items():
             col.update(None, ids=["item 3"], columns={name: [value]})
+        col.drop_columns(["colour"])
     counts = [len(list(folder.glob(f"rows-*/{x}-*"))) for x in ("seg", "upd", "del")]
     assert counts == [2, 1, 0]
     for path in folder.glob("rows-*/LOCK"):

@@ -23,6 +23,8 @@ ELSEWHERE = [
     "tests/learners/deep/test_export.py",
     "tests/learners/deep/test_losses.py",
     "tests/learners/deep/test_posterior.py",
+    "tests/learners/deep/test_refit.py",
+    "tests/learners/deep/test_trainer.py",
     "tests/learners/test_bad_input.py",
     "tests/learners/test_bad_labels.py",
     "tests/learners/test_checkpoint.py",
@@ -30,6 +32,7 @@ ELSEWHERE = [
     "tests/learners/test_memory_map.py",
     "tests/learners/test_progress.py",
     "tests/learners/test_runtime.py",
+    "tests/learners/test_shared_steps.py",
     "tests/learners/test_sparse_matrix.py",
     "tests/learners/test_steps.py",
     "tests/learners/test_threads.py",
@@ -39,6 +42,7 @@ ELSEWHERE = [
 ]
 LEFT_OUT = ["sklearn_contract", "checkpoint", "mistakes", "bad_parameters", "refused"]
 LEFT_OUT += ["checked_before_data", "bad_labels", "are_one_line", "resume", "killed"]
+LEFT_OUT += ["few_parameters", "columns_are_named", "public_learner"]
 LEFT_OUT += ["pickle", "pipeline", "data_frames", "errors_name", "names_of_classes"]
 #: Of torch, on a processor without AVX2.
 OLD_TORCH = {

@@ -194,11 +194,13 @@ int main(int argc, char** argv) {
         for (const std::size_t bytes : {40, 55, 56, 63, 64, 65, 70, 96, 100, 129, 255, 300})
             check_width(random, bytes, 250);
         check_width(random, 8192, 130);
-        for (const std::size_t bytes : {4, 8, 33}) check_large(random, bytes, 10'001, {1, 11, 12});
-        check_large(random, 8, 66'001, {1, 12});
+        check_large(random, 4, 10'001, {1, 12});
+        check_large(random, 8, 10'001, {1, 11, 12});
+        check_large(random, 33, 10'001, {1, 12});
+        check_large(random, 8, 66'001, {1});
         // Enough queries for the long groups of bits, and for more than one pass.
-        for (const std::size_t bytes : {3, 8, 13, 24, 32, 41, 64, 77}) {
-            place = {bytes, 300, 256, 0, 1, "none"};
+        for (const std::size_t bytes : {3, 8, 13, 24, 41, 64}) {
+            place = {bytes, 270, 256, 0, 1, "none"};
             check_problem(random);
         }
         place = {16, 300, 1300, 0, 8, "none"};

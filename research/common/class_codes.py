@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep.losses import Batch, Loss, LossContext
-from fewbits.learners.deep.losses._classes import class_loss
+from fewbits.learners.deep.losses._centres import class_loss
 from research.common.settings import configured
 
 #: Codebooks of LLC's table 1, and ways to get one for less.

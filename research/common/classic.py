@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.backbones import Backbone, cached_features
-from fewbits.backbones._features import cache_folder
+from fewbits.backbones._base import cache_folder
 from fewbits.datasets import Dataset
 from fewbits.encoders import KernelMap
 from fewbits.learners._core._rows import line_spans

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import backbones, datasets
+from fewbits import backbones
+from research.common import datasets
 from research.common.classic import Gist, classic_features, some_of_each
 from research.common.vlad import Vlad
 

@@ -81,7 +81,7 @@ class CauchyControl(Control):
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         """Return the term of a batch."""
         unit, n_bits = normalize(torch.tanh(scores), eps=SHORTEST), scores.shape[1]
-        distances = hamming_of(unit @ self.centres.T / n_bits**0.5, n_bits)
+        distances = hamming_of(unit @ self.codes.T / n_bits**0.5, n_bits)
         terms = torch.log1p(distances / self.gamma) * batch.labels
         codes = terms.sum(dim=1).mean()
         return ControlLoss(codes, torch.zeros_like(codes))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import datasets
+from research.common import datasets
 from research.common.features import (
     NOT_CLASSES,
     first_of_each,

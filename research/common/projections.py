@@ -70,8 +70,6 @@ FEW_CELLS: dict[str, dict[str, tuple[int, ...]]] = {
 }
 #: Other ways to learn maps that encode as others do.
 OTHER_WAYS = (*ITERATIVE, GROWING, BALANCED, *LONGER.values())
-#: Of as many bits as features the same as CBE with targets of 0, as in its paper.
-CBE_FREE = "CBE-opt, rest free"
 
 #: Takes the number of bits, the seed and the number of iterations.
 Make = Callable[[int, int, int], Learner]
@@ -131,13 +129,11 @@ METHODS: dict[str, Make] = {
     },
     "CBE-rand": _plain(CBE, learn=False),
     "CBE-opt": _plain(CBE),
-    CBE_FREE: _plain(CBE, rest="free"),
     "BP-rand": _plain(BilinearProjections, learn=False),
     "BP-opt": _plain(BilinearProjections),
     **{f"Hadamard {n}": _plain(Hadamard, n_rounds=n) for n in (1, 2, 3)},
     "SH": lambda n_bits, seed, _: SpectralHashing(n_bits),
     "BRE": _plain(BRE),
-    "BRE, Gaussian": _plain(BRE, kernel="rbf"),
     "NeighbourCodes": _plain(NeighbourCodes),
     "FastNeighbourCodes": _plain(FastNeighbourCodes),
     "FastNeighbourCodes, 1 round": _plain(FastNeighbourCodes, n_rounds=1),
@@ -205,7 +201,7 @@ LEFT_OUT = (
     TooLong(tuple({*METHODS} - {*_OF_FIGURES, BLOCKS}), 0, ("caltech101-gist",)),
     TooLong(tuple({*METHODS} - {*_OF_FIGURES, *_SHORTER}), 0, ("caltech101-vlad",)),
     TooLong(_SHORTER, 512, ("caltech101-vlad",)),
-    TooLong(("BRE", "BRE, Gaussian"), 512),
+    TooLong(("BRE",), 512),
     TooLong(("PCAH",), 2048, (_3X3,)),
     TooLong(("NeighbourCodes",), 2048),
     TooLong(("NeighbourCodes",), 1024, (_3X3,)),
@@ -226,8 +222,6 @@ LEFT_OUT = (
 
 def measured(data: str, method: str, n_bits: int, n_features: int) -> bool:
     """Return whether a method has codes of a length, and is measured there."""
-    if method == CBE_FREE and n_bits >= n_features:
-        return False
     if method == "PCAH" and n_bits > n_features:
         return False
     if method in ITERATIVE and n_bits not in ITERATIVE_AT:

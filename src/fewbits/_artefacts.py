@@ -55,21 +55,17 @@ def read_tensors(
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
-            _check_format(path, noun, metadata.get("format", "none"), expected)
+            if (name := metadata.get("format", "none")) != expected:
+                kind, _, number = name.rpartition("-")
+                known, _, newest = expected.rpartition("-")
+                is_newer = kind == known and int(number) > int(newest)
+                raise (NewerFormatError if is_newer else ArtefactError)(
+                    f"{path} holds no {noun} that this version reads: its format is "
+                    f"{name!r}, expected {expected!r}"
+                )
             names = file.keys()
             return metadata, {name: file.get_tensor(name) for name in names}
     except FewbitsError:
         raise
     except Exception as error:  # whatever safetensors and NumPy make of broken headers
         raise ArtefactError(f"{path} holds no readable {noun}: {error}") from error
-
-
-def _check_format(path: str | Path, noun: str, name: str, expected: str) -> None:
-    if name != expected:
-        kind, _, number = name.rpartition("-")
-        known, _, newest = expected.rpartition("-")
-        is_newer = kind == known and number.isdecimal() and int(number) > int(newest)
-        raise (NewerFormatError if is_newer else ArtefactError)(
-            f"{path} holds no {noun} that this version reads: its format is "
-            f"{name!r}, expected {expected!r}"
-        )

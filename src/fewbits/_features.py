@@ -15,15 +15,13 @@ _BLOCK_BYTES = 1 << 26
 
 
 def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
-    """Return `X` as a matrix of real numbers, without reading its values.
-
-    Memory maps stay memory maps. FeatureError says that it is none, or of another
-    width than `n_features`.
-    """
+    """Return `X` as a matrix of real numbers, without reading its values."""
     usual = type(X) is np.ndarray and X.dtype == np.float32
     array: NDArray[Any] = np.asarray(X) if usual else as_array(X)
+    if array.shape == (0,) and n_features is not None:  # an empty list
+        return array.reshape(0, n_features)
     if array.ndim != 2:
-        hint = "; for a single item pass x[None, :]" if array.ndim == 1 else ""
+        hint = "; for a single item give [x]" if array.ndim == 1 else ""
         raise FeatureError(
             f"features must have 2 dimensions (n, n_features), got shape "
             f"{array.shape}{hint}"
@@ -127,15 +125,9 @@ def row_spans(X: NDArray[Any] | SparseRows) -> Iterator[slice]:
 def feature_blocks(
     X: NDArray[Any] | SparseRows,
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Walk over `X` in finite, C-ordered float32 blocks of some tens of MB.
+    """Yield slices of rows, and `X` there in finite, C-ordered float32.
 
-    With each comes the slice of its rows. FeatureError names the row of a value that is
-    not finite in float32.
-
-    Examples
-    --------
-    >>> [(span, block.dtype) for span, block in feature_blocks(np.ones((3, 2)))]
-    [(slice(0, 3, None), dtype('float32'))]
+    FeatureError names the row of a value that is not finite in float32.
     """
     whole = 0 < 4 * X.size <= _BLOCK_BYTES
     for span in (slice(0, len(X)),) if whole else row_spans(X):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
@@ -68,7 +69,7 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
         try:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
             file.close()
             mask = os.umask(0)
             os.umask(mask)
@@ -96,7 +97,7 @@ def link_or_copy(source: str | Path, target: str | Path) -> None:
         with open(source, "rb") as file, open(target, "xb") as copy:
             copyfileobj(file, copy, 1 << 20)
             copy.flush()
-            os.fsync(copy.fileno())
+            sync(copy.fileno())
 
 
 def remove_leftovers(path: str | Path) -> None:
@@ -125,6 +126,16 @@ def sync_folder(folder: str | Path) -> None:
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        sync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync(descriptor: int) -> None:
+    """Put the content of an open file on the disk."""
+    if sys.platform == "darwin":  # whose fsync leaves the disk's own cache alone
+        import fcntl
+
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)

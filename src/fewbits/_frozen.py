@@ -19,20 +19,7 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def frozen_array(array: AnyArray) -> AnyArray:
-    """Return a read-only array with these values, none of which is an object of Python.
-
-    The array itself where `is_frozen` says so already, as for a memory map opened for
-    reading; else a copy in C order, of which only views are handed out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mine = np.arange(3)
-    >>> kept = frozen_array(mine)
-    >>> mine[0] = 7
-    >>> kept
-    array([0, 1, 2])
-    """
+    """Return an array of these values that cannot change: itself, or a copy."""
     if is_frozen(array):
         return array
     if array.dtype.hasobject:
@@ -60,10 +47,7 @@ def is_frozen(array: NDArray[Any]) -> bool:
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """Return a view of an array of numbers, whose flag cannot be set back.
-
-    The array itself stays as it is: its owner may still write to it.
-    """
+    """Return a view of an array of numbers, whose flag cannot be set back."""
     if is_frozen(array):
         return array.view()
     buffer: Any = array
@@ -112,11 +96,6 @@ class ReadOnlyDict(dict[str, Any]):
     """A dict of what JSON knows, which cannot be changed, nor anything in it.
 
     Lists become tuples, and NumPy's numbers and arrays Python's. Errors call it `name`.
-
-    Examples
-    --------
-    >>> ReadOnlyDict({"bits": [8, 16], "of": {"seed": 0}})
-    {'bits': (8, 16), 'of': {'seed': 0}}
     """
 
     def __init__(self, *given: Any, name: str = "metadata") -> None:

@@ -1,5 +1,7 @@
 """Ids as users give them: whole numbers from 0 on, or texts."""
 
+import os
+from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
@@ -9,11 +11,11 @@ from numpy.typing import NDArray
 from fewbits._arrow import (
     as_column,
     is_column,
-    is_integer,
     is_text,
     one_chunk,
     repeated,
 )
+from fewbits._lazy import pa, pc
 from fewbits.errors import ArgumentError
 
 _MAX_SHOWN = 60  # characters of an id in a message
@@ -27,8 +29,6 @@ def new_ids(ids: Any, what: str = "the list of ids") -> Any:
     """
     column = _values(ids, what)
     if is_text(column.type):
-        import pyarrow.compute as pc
-
         row = pc.index(pc.match_substring_regex(column, r"^\s*$"), True).as_py()
         if row >= 0:
             raise ArgumentError(f"{what} has a blank id in row {row}")
@@ -55,6 +55,17 @@ def id_column(ids: Any, texts: bool) -> Any:
             f"{column[0].as_py()!r}"
         )
     return one_chunk(_plain(column))
+
+
+def absolute_paths(column: Any, there: NDArray[np.bool_]) -> Any:
+    """Return ids; of those that are not there, the absolute paths, as of images."""
+    import pyarrow as pa
+
+    if there.all() or not is_text(column.type):
+        return column
+    pairs = zip(column.to_pylist(), there, strict=True)
+    paths = [text if is_there else os.path.abspath(text) for text, is_there in pairs]
+    return pa.array(paths, column.type)
 
 
 def check_known(column: Any, there: NDArray[np.bool_]) -> None:
@@ -87,7 +98,7 @@ def _values(ids: Any, what: str) -> Any:
     if isinstance(ids, list | tuple):
         if any(isinstance(value, bool) for value in ids):
             raise ArgumentError("ids must be whole numbers or texts, got a truth value")
-        ids = [str(value) if isinstance(value, UUID) else value for value in ids]
+        ids = [str(x) if isinstance(x, UUID | PurePath) else x for x in ids]
     try:
         column = as_column(ids)
     except ArgumentError:
@@ -95,7 +106,7 @@ def _values(ids: Any, what: str) -> Any:
     if column.null_count:
         row = column.is_null().to_pylist().index(True)
         raise ArgumentError(f"{what} has no value in row {row}")
-    if len(column) and not (is_integer(column.type) or is_text(column.type)):
+    if len(column) and not (pa.types.is_integer(column.type) or is_text(column.type)):
         raise ArgumentError(
             f"{what} holds {column.type}; ids are whole numbers or texts"
         )

@@ -28,7 +28,7 @@ _UNREADABLE = (OSError, ValueError, TypeError, SyntaxError, AttributeError, EOFE
 def open_rgb(item: Any) -> Any:
     """Return an image as a PIL image of mode RGB, turned as its EXIF orientation says.
 
-    Of a path, a PIL image, an array (h, w) or (h, w, 1, 3 or 4), or an `ImageItem`. Of
+    Of a path, a PIL image, an array (h, w) or (h, w, 1, 3 or 4), or what has `open`. Of
     animated images it is the first frame; what is transparent is shown on white. What
     cannot be opened, or has numbers of no certain meaning, is named by a FeatureError.
     """
@@ -38,27 +38,22 @@ def open_rgb(item: Any) -> Any:
         raise missing_extra("images need Pillow", "vision") from None
 
     try:
-        return _open(item)
+        if isinstance(item, str | Path):
+            with Image.open(item) as image:
+                return _as_rgb(image)
+        if isinstance(item, np.ndarray):
+            pixels = _array_to_bytes(item)
+            return _on_white(Image.fromarray(np.ascontiguousarray(pixels)))
+        if isinstance(item, Image.Image):
+            return _as_rgb(item)
+        if hasattr(item, "open"):
+            return _as_rgb(item.open())
+        kind = type(item).__name__
+        raise TypeError(f"expected a path, an image or an array, got {kind}")
     except FileNotFoundError as error:
         raise FeatureError(f"there is no file {_name(item)}") from error
     except (Image.DecompressionBombError, *_UNREADABLE) as error:
         raise FeatureError(f"{_name(item)} is not a readable image: {error}") from error
-
-
-def _open(item: Any) -> Any:
-    from PIL import Image
-
-    if isinstance(item, str | Path):
-        with Image.open(item) as image:
-            return _as_rgb(image)
-    if isinstance(item, np.ndarray):
-        pixels = _array_to_bytes(item)
-        return _on_white(Image.fromarray(np.ascontiguousarray(pixels)))
-    if isinstance(item, Image.Image):
-        return _as_rgb(item)
-    if hasattr(item, "open"):
-        return _as_rgb(item.open())
-    raise TypeError(f"expected a path, an image or an array, got {type(item).__name__}")
 
 
 def _as_rgb(image: Any) -> Any:
@@ -171,9 +166,8 @@ def to_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
     """Return numbers of any type as bytes, from 0 for black to 255 for white.
 
     Booleans are black and white. Floats are from 0 to 1. Of uint16 the upper half
-    counts. Other integers are bytes in a wider type. Where the scale is not certain
-    (integers up to 1, a mask? uint16 up to 255, bytes?) it raises ValueError. Of a
-    picture that is all but black the first brighter one tells.
+    counts. Other integers are bytes in a wider type. ValueError says where the scale is
+    not certain.
     """
     kind = values.dtype.kind
     if values.dtype == np.uint8:

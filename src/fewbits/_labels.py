@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fewbits._lazy import pa
 from fewbits._typing import Array, IdArray
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
@@ -31,18 +32,7 @@ def as_labels(labels: Any, name: str = "labels", *, n: int | None = None) -> Arr
     """Return one label for each row of a list, an array, a Series or an Arrow column.
 
     Integers, whole floats, booleans or strings: of dtype str, or object where a few
-    long ones would fill the memory with padding. `n` is how many there must be, `name`
-    what messages call them.
-
-    Examples
-    --------
-    >>> as_labels(["cat", "dog"]), as_labels([3, 1]), as_labels([True, False])
-    (array(['cat', 'dog'], dtype='<U3'), array([3, 1]), array([ True, False]))
-    >>> as_labels(["cat", float("nan")])
-    Traceback (most recent call last):
-        ...
-    fewbits.errors.ArgumentError: labels must be classes, but are missing in 1 of 2 \
-rows: got nan in row 1
+    long ones would fill the memory with padding. `n` is how many there must be.
     """
     array = _array(labels, name)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -57,16 +47,7 @@ rows: got nan in row 1
 
 
 def as_label_rows(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
-    """Return one label for each row, or a 0/1 matrix (n, n_labels) of dtype uint8.
-
-    The matrix may be sparse; one column alone holds classes.
-
-    Examples
-    --------
-    >>> as_label_rows([[1, 0], [1, 1]])
-    array([[1, 0],
-           [1, 1]], dtype=uint8)
-    """
+    """Return one label for each row, or a 0/1 matrix (n, n_labels) of dtype uint8."""
     array = _array(labels, name)
     if array.ndim != 2 or array.shape[1] == 1:
         if array.ndim > 2:
@@ -82,13 +63,7 @@ def as_label_rows(labels: Any, name: str = "labels", *, n: int | None = None) ->
 
 
 def as_label_names(labels: Any, name: str = "labels") -> Array:
-    """Return what `as_label_rows` does, but classes by name, as commands print them.
-
-    Examples
-    --------
-    >>> as_label_names([3.0, 1.0]), as_label_names([True, False])
-    (array(['3', '1'], dtype='<U1'), array(['True', 'False'], dtype='<U5'))
-    """
+    """Return what `as_label_rows` does, but classes by name, as commands print them."""
     rows = as_label_rows(labels, name)
     if rows.ndim == 2 or label_kind(rows) == "strings":
         return rows
@@ -106,10 +81,7 @@ def as_classes(labels: Any, n: int, name: str = "labels") -> tuple[Array, IdArra
 
 
 def voting_classes(labels: Any, n: int | None = None) -> tuple[Array, IdArray]:
-    """Return what `as_classes` does, with the number -1 where a label is missing.
-
-    One warning says how many are; an error, where all are.
-    """
+    """Return what `as_classes` does, with -1 and a warning where labels are missing."""
     array = _array(labels, "labels")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -197,12 +169,10 @@ def _array(labels: Any, name: str) -> Array:
     if package == "polars" and hasattr(labels, "to_list"):
         labels = labels.to_list()
     elif package == "pyarrow" and hasattr(labels, "type"):
-        import pyarrow.types as types
-
         kind = labels.type  # whose values Python may not have
-        if types.is_temporal(kind):
+        if pa.types.is_temporal(kind):
             raise _other_type(name, f"{kind}; give them as strings or integers")
-        if types.is_struct(kind) or types.is_map(kind):
+        if pa.types.is_struct(kind) or pa.types.is_map(kind):
             raise _other_type(
                 name, f"{kind}; give one of its fields as a column of its own"
             )

@@ -1,4 +1,4 @@
-"""Names of a package that are imported on first use."""
+"""Names and modules that are imported on first use."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -29,3 +29,18 @@ def lazy_names(
         return sorted({*module.__all__, *special, *(x for x in parts if x[0] != "_")})
 
     return get, names
+
+
+class _LazyModule:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value
+
+
+#: Arrow, and its functions on columns: to import them takes as long as a search.
+pa: Any = _LazyModule("pyarrow")
+pc: Any = _LazyModule("pyarrow.compute")

@@ -21,13 +21,13 @@ def book():
     return Codebook(pack(bits), 12, [f"class {i}" for i in range(50)])
 
 
-def items(book, n, seed, *, gain=1.0, shifts=0.0):
-    """Return scores that are log-odds but for a gain and shifts, and labels."""
+def items(book, n, seed, *, gain=1.0):
+    """Return scores that are log-odds but for a gain, and labels."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, len(book), n)
     signs = 2.0 * np.unpackbits(book.codes, axis=1)[:, : book.n_bits] - 1
     log_odds = 2 * (signs[rows] + rng.normal(size=(n, book.n_bits)))  # variance 1
-    return log_odds * gain + shifts, book.names[rows]
+    return log_odds * gain, book.names[rows]
 
 
 @pytest.mark.parametrize("gain", [1e-6, 0.1, 1.0, 300.0])
@@ -35,13 +35,6 @@ def test_finds_the_scale(book, gain):
     found = calibrate(book, *items(book, 2000, 1, gain=gain))
     assert found.scale * gain == pytest.approx(1, rel=0.06)
     assert not found.shifts.any()
-
-
-def test_finds_shifts(book):
-    shifts = np.linspace(-2, 2, 12)
-    found = calibrate(book, *items(book, 5000, 1, gain=5, shifts=shifts), shifts=True)
-    np.testing.assert_allclose(found.shifts, -shifts / 5, atol=0.15)
-    assert found.scale * 5 == pytest.approx(1, rel=0.06)
 
 
 def calibration_error(confidences, right):
@@ -63,26 +56,16 @@ def test_makes_confidence_equal_to_accuracy(book):
     assert errors[1] < 0.03 < 0.1 < errors[0]
 
 
-@pytest.mark.parametrize("none", [0.0, 0.3])
-@pytest.mark.parametrize("shifts", [False, True])
-def test_nothing_nearby_is_likelier(book, shifts, none):
+def test_nothing_nearby_is_likelier(book):
     scores, labels = items(book, 500, 3, gain=2)
 
-    def likelihood_of(scale, shift):
-        p = class_probabilities(book, scores, Calibration(scale, shift, none))
-        own = p[np.arange(len(labels)), book.rows(labels)]
-        return np.log(own).sum() - shift @ shift / 2  # with the prior of shifts
+    def likelihood_of(scale):
+        p = class_probabilities(book, scores, Calibration(scale, np.zeros(12)))
+        return np.log(p[np.arange(len(labels)), book.rows(labels)]).sum()
 
-    found = calibrate(book, scores, labels, shifts=shifts, none=none)
-    best = likelihood_of(found.scale, found.shifts)
+    scale = calibrate(book, scores, labels).scale
     for factor in (0.99, 1.01):
-        assert likelihood_of(found.scale * factor, found.shifts) < best
-    for shift in 0.03 * np.vstack([np.eye(12), -np.eye(12)]) if shifts else ():
-        assert likelihood_of(found.scale, found.shifts + shift) < best
-
-
-def test_none_is_kept(book):
-    assert calibrate(book, *items(book, 100, 1), none=0.2).none == 0.2
+        assert likelihood_of(scale * factor) < likelihood_of(scale)
 
 
 def test_of_items_that_are_all_right_and_of_none_that_differ(book):
@@ -100,8 +83,6 @@ def test_of_items_that_are_all_right_and_of_none_that_differ(book):
         ({"labels": ["cow"] * 100}, ArgumentError, "beyond the codebook"),
         ({"scores": np.full((100, 12), np.nan)}, FeatureError, "finite"),
         ({"scores": np.zeros((100, 11))}, FeatureError, "each of the 12 bits"),
-        ({"none": 1.0}, ArgumentError, "none must be at least 0 and below 1, got 1.0"),
-        ({"none": -0.1}, ArgumentError, "none must be"),
         (
             {"scores": np.zeros((0, 12)), "labels": []},
             ArgumentError,

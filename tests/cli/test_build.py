@@ -92,10 +92,9 @@ def test_the_same_command_again_adds_what_is_new():
     command = ["build", "c", "t.csv", *options, *learning]
     run(*command)
     before = Collection.open("c")
-    assert run(*command) == (
-        "c: added 0 of 30 rows: 30 are there already ('fewbits upsert' replaces "
-        "them); 30 items in all\n"
-    )
+    answer = run(*command)
+    assert "added 0 of 30 rows" in answer
+    assert "fewbits upsert" in answer
     assert Collection.open("c").version == before.version
     write("t.csv", [*ROWS[31:33], *ROWS[5:15]])
     assert run(*command).startswith("c: added 2 of 12 rows: 10 are there already (")

@@ -28,6 +28,9 @@ def told_by(folder, bits, gain):
     """Return the answers of the demo, whose codes find what they should."""
     result = invoke("demo", "--json", "-o", folder, "--bits", bits)
     assert result.exit_code == 0, result.stderr
+    steps = result.stderr.splitlines()
+    assert len(steps) == 3
+    assert f"{bits} bits" in steps[1]
     told = json.loads(result.stdout)
     rows = told["comparison"]
     by_name = {row["name"]: row for row in rows}

@@ -162,10 +162,10 @@ MISTAKES = {
     "delete b 7": "extra argument(s) (7); ids are given by --ids (see",
     "delete b --ids 99999": "there is no item with id 99999",
     "magic": "No such command",
-    "fit x.npy -o n --method lsh": "No such option: --method; it is --learner now (see",
-    "build n x.npy --seed 1": "No such option: --seed; it is --random-state now (see",
-    "like b --not x": "No such option: --not; it is --bad now (see",
-    "get b 1 --keep title": "No such option: --keep; it is --columns now (see",
+    "fit x.npy -o n --method lsh": "No such option: --method",
+    "build n x.npy --seed 1": "No such option: --seed",
+    "like b --not x": "No such option: --not",
+    "get b 1 --keep title": "No such option: --keep",
     "get b 1 --wait 3": "No such option: --wait",
 }
 

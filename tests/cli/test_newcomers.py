@@ -49,11 +49,37 @@ def test_a_sparse_matrix_is_built_from_its_file():
 
 
 def test_names_with_a_comma_between_them():
-    hint = "--columns year --columns kind"
-    assert hint in fail("search", "c", "--ids", "k1", "--columns", "year,kind")
-    assert "--columns sku --columns n" in fail(
-        "build", "r", "r.jsonl", "--column", "v", "--columns", "sku,n", "-b", 2
+    search = "search", "c", "--ids", "k1,k2", "--json", "--columns"
+    both = run(*search, "year", "--columns", "kind")
+    assert run(*search, "year, kind") == both
+    assert both.count('"query"') == 2
+    assert "no column 'color'" in fail(*search, "year,color")
+    run("build", "r", "r.jsonl", "--column", "v", "--columns", "sku,n", "-b", 2)
+    assert Collection.open("r").columns == ["sku", "n"]
+    Path("u.csv").write_text("id,year,kind\nk1,7,c\n")
+    run("update", "c", "u.csv", "--columns", "year,kind")
+    assert Collection.open("c")["k1"] == {"year": 7, "kind": "c"}
+    assert run("get", "c", "k1,k2").count("\n") == 3
+    run("delete", "c", "--ids", "k1,k2")
+    assert len(Collection.open("c")) == 28
+    assert "no item with id 'k99'" in fail("get", "c", "k3,k99")
+
+
+def test_a_name_that_has_a_comma():
+    columns = {"a": [1] * 40, "a,b": [2] * 40, "b": [3] * 40}
+    ids = ["k,0", *KEYS[1:]]
+    Collection.create("n", X, ids=ids, columns=columns, bits=2)
+    assert '"columns": {"a,b": 2}' in run(
+        "get", "n", "k,0", "--columns", "a,b", "--json"
     )
+
+
+def test_learners_and_numbers_with_a_comma_between_them():
+    np.save("x.npy", np.tile(X, (8, 1)))
+    rest = ["--n-queries", 20, "-k", 2, "--json"]
+    once = run("compare", "x.npy", "-m", "lsh,threshold", "-b", "4,8", *rest)
+    scores = json.loads(once)["scores"]
+    assert {(x["method"], x["n_bits"]) for x in scores} >= {("lsh", 4), ("lsh", 8)}
 
 
 def test_ids_are_called_id_in_filters():
@@ -163,3 +189,36 @@ def test_codes_of_texts_are_not_short():
     assert Collection.create(None, texts).encoder.n_bits == 256
     assert Collection.create(None, X).encoder.n_bits == 64
     assert Collection.create(None, texts, learner="lsh", bits=32).encoder.n_bits == 32
+
+
+def test_names_of_other_programs():
+    assert "'fewbits inspect'" in fail("info", "c")
+    assert "'fewbits --version'" in fail("version")
+    np.save("q.npy", X[:1])
+    assert "use --input q.npy" in fail("search", "c", "q.npy")
+    assert "use --ids k1" in fail("search", "c", "k1")
+    assert "is a file" in fail("search", "q.npy", "k1")
+    opened = Collection.open("c")
+    with pytest.raises(AttributeError, match=r"len\(col\)"):
+        _ = opened.ntotal
+    with pytest.raises(AttributeError, match="'colour'"):
+        _ = opened.colour
+    assert "radius=3" in repr(opened.duplicates(3))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda col: Collection.create(X, "there"), r"create\(None, data\)"),
+        (lambda col: Collection.create(None, X, learner=LinearEncoder), "give Linear"),
+        (lambda col: Collection.create(None, X, label=KEYS), "columns="),
+        (lambda col: col.search(X[:1], columns="year"), r"give \['year'\]"),
+        (lambda col: col[0:3], r"column\(name\)"),
+        (lambda col: col.at(99), "never made"),
+        (lambda col: col.recall(), "--keep-vectors"),
+        (lambda col: col.search(X[:1], filter="year > 1 & year < 3"), "write AND"),
+    ],
+)
+def test_habits_of_others_are_told_what_to_give(call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call(Collection.open("c"))

@@ -79,10 +79,10 @@ def test_what_a_killed_save_left_is_named_and_removed(folder):
 
 def test_what_somebody_uses_is_not_removed(folder):
     left, _ = unfinished_save(folder)
-    with Store.open(left).snapshot():
+    with Store(left).snapshot():
         call("compact", folder)
         assert left.exists()
-    with Store.open(left).writer():
+    with Store(left).writer():
         call("compact", folder)
         assert left.exists()
     with one_at_a_time(folder / ".saving.tmp"):  # it goes when that save ends

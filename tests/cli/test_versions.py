@@ -1,4 +1,4 @@
-"""``apply``, ``tag`` and ``backup``: many changes as one commit, versions that stay."""
+"""Many changes as one commit, versions that stay, and columns that go."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
-from tests.cli._calling import fail, run
+from tests.cli._calling import fail, invoke, run
 
 pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
 
@@ -34,6 +34,8 @@ CHANGES = [
     {"upsert": {"sku": "b", "v": [1.0, -2.0], "year": 15, "kind": None}},
     {"upsert": {"sku": "b", "v": [1.0, 2.0], "year": 16, "kind": None}},
     {"delete": {"filter": "year = 4"}},
+    {"update": {"sku": "d", "once": 1}},
+    {"drop_columns": {"columns": ["once"]}},
     {"delete": "c"},
     {"delete": "7"},
 ]
@@ -47,11 +49,12 @@ def test_a_file_of_changes_is_one_commit(built, tmp_path):
     (tmp_path / "c.jsonl").write_text(lines(CHANGES))
     told = json.loads(run("apply", built, tmp_path / "c.jsonl", "--json"))
     assert told["added"] == told["deleted"] - 1 == 3
-    assert (told["updated"], told["upserted"], told["version"]) == (2, 2, 2)
+    assert (told["updated"], told["upserted"], told["version"]) == (3, 2, 2)
+    assert told["columns_dropped"] == 1
     col = Collection.open(built)
     assert [*col] == ["d", "f", "x", "a", "b"]
     assert [row["year"] for row in col.get([*col])] == [3, 5, 10, 14, 16]
-    assert col["a"]["kind"] == "new"
+    assert col["a"] == {"year": 14, "kind": "new"}
     assert "1 deleted; 4 items" in run("apply", built, "-", input='{"delete": "x"}')
     assert "0 changed; 4 items" in run("apply", built, "-", input="")
 
@@ -59,15 +62,20 @@ def test_a_file_of_changes_is_one_commit(built, tmp_path):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"delete": "zzz"}, "lines 10 to 12: there is no item with id 'zzz'"),
+        ({"delete": "zzz"}, "lines 12 to 14: there is no item with id 'zzz'"),
         ({"add": {"sku": "d", "v": [1, 1], "year": 0, "kind": "x"}}, "'d' already"),
-        ({"add": {"sku": "q", "v": [1, 1, 1], "year": 0, "kind": "x"}}, "line 12"),
-        ({"update": {"year": 3}}, "line 12: .*no column 'sku'"),
-        ({"put": {"sku": "d"}}, "line 12 is no change"),
-        ({"delete": {"ids": ["d"]}}, "line 12: delete takes an id"),
-        ({"delete": True}, "line 12 is no change"),
-        ({"add": {}, "delete": "d"}, "line 12 is no change"),
-        ([], "line 12 is no change"),
+        ({"add": {"sku": "q", "v": [1, 1, 1], "year": 0, "kind": "x"}}, "line 14"),
+        ({"update": {"year": 3}}, "line 14: .*no column 'sku'"),
+        ({"put": {"sku": "d"}}, "line 14 is no change"),
+        ({"delete": {"ids": ["d"]}}, "line 14: delete takes an id"),
+        ({"drop_columns": {"columns": ["yaer"]}}, "line 14: .*did you mean 'year'"),
+        ({"drop_columns": {"columns": "year"}}, "line 14: .*a list of names"),
+        ({"drop_columns": {"columns": 3}}, "line 14: .*a list of names"),
+        ({"drop_columns": {"names": ["year"]}}, "line 14: drop_columns takes"),
+        ({"drop_columns": ["year"]}, "line 14 is no change"),
+        ({"delete": True}, "line 14 is no change"),
+        ({"add": {}, "delete": "d"}, "line 14 is no change"),
+        ([], "line 14 is no change"),
     ],
 )
 def test_one_wrong_line_changes_nothing(built, change, reason):
@@ -111,3 +119,47 @@ def test_a_backup_is_a_folder_of_a_version(built, tmp_path):
     assert [*Collection.open(tmp_path / "old")] == [*"abcdef"]
     assert run("verify", tmp_path / "old").startswith("6 rows")
     assert "holds a collection already" in fail("backup", built, tmp_path / "new")
+
+
+def test_columns_are_dropped(built):
+    assert run("drop-columns", built, "year").endswith("it has no other columns\n")
+    assert run("update", built, "-", input="sku,year\na,1\n").startswith(f"{built}: 1")
+    rows = Collection.open(built).to_arrow()["year"].to_pylist()
+    assert rows == [1, *[None] * 5]
+    for name, reason in (("yaer", "did you mean 'year'"), ("sku", "of the ids")):
+        assert reason in fail("drop-columns", built, "year", name)
+    told = json.loads(run("drop-columns", built, "year", "--json"))
+    assert (told["dropped_columns"], told["n_items"]) == (["year"], 6)
+    assert run("compact", built)
+    assert run("verify", built).startswith("6 rows")
+
+
+def test_a_collection_goes_back(built):
+    run("tag", built, "spring")
+    run("delete", built, "--filter", "year > 2")
+    run("drop-columns", built, "year")
+    told = json.loads(run("restore", built, "--at", "spring", "--json"))
+    assert (told["version"], told["n_items"], told["at"]) == (5, 6, "spring")
+    assert "6 items as at 2, now version 5" in run("restore", built, "--at", 2)
+    assert json.loads(run("get", built, "f", "--json"))["columns"] == {"year": 5}
+    assert "gone" in fail("restore", built, "--at", 99)
+    assert "no version is named 'autumn'" in fail("restore", built, "--at", "autumn")
+    assert run("verify", built).startswith("6 rows")
+
+
+def test_rows_without_their_manifest_are_named(built, tmp_path):
+    (rows,) = built.glob("rows-*")
+    (built / "collection.json").rename(tmp_path / "away")
+    for words in (["inspect"], ["compact"], ["delete", "--ids", "a"]):
+        line = fail(words[0], built, *words[1:])
+        assert re.search(f"{rows.name}, but no collection.json: .*backup.*verify", line)
+    told = invoke("verify", built)
+    assert (told.exit_code, "collection.json: it is missing" in told.stdout) == (
+        1,
+        True,
+    )
+    assert "compact" not in told.stdout  # which would lose them
+    told = invoke("verify", built, "--repair")
+    assert (told.exit_code, "6 rows are there" in told.stdout) == (1, True)
+    (tmp_path / "away").rename(built / "collection.json")
+    assert run("verify", built).startswith("6 rows")

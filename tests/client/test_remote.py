@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,8 @@ from fewbits.errors import ArgumentError, FeatureError, FewbitsError, ServiceErr
 from fewbits.learners import LSH
 from fewbits.server import Settings, create_app
 from tests.server._images import image_collection
-from tests.server._running import ENCODER, served, small_collection, vectors
+from tests.server._running import ENCODER, N_BITS, served, small_collection, vectors
+from tests.server._texts import text_collection
 
 pytestmark = pytest.mark.filterwarnings("ignore:the collection has no column")
 
@@ -358,6 +360,8 @@ def changes(collection):
     yield collection.add(Q[7:8], ids=[700], columns=blank)
     yield collection.update(pa.table({"id": [500, 600], "year": [7, 8]}))
     yield collection.update(None, ids=[500], columns={"kind": ["green"], "note": ["n"]})
+    yield collection.update({"year": 3, "kind": "z"}, filter="year = 2018")
+    yield collection.update([{"year": 8}], filter="kind = 'nothing'")
     yield collection.delete([500])
     yield collection.delete(filter="year = 2019")
     yield collection.delete([501, 502], filter="year = 2")
@@ -592,8 +596,63 @@ def test_images(tmp_path, monkeypatch):
         (tmp_path / "no.png").write_bytes(b"no image")
         with pytest.raises(FeatureError):
             remote.encode([tmp_path / "no.png"])
-        with pytest.raises(ArgumentError, match="where they lie"):
+        with pytest.raises(ArgumentError, match="fewbits add"):
             remote.add(paths)
+
+
+def test_an_index_without_a_name_is_left_out_with_a_warning():
+    frame = pd.DataFrame({"v": [*vectors(2)]}, index=["a", "b"])
+    both = [Collection.create(None, vectors(9), encoder=ENCODER) for _ in range(2)]
+    with remote_of(both[1], writable=True) as remote:
+        for col in (both[0], remote):
+            with pytest.warns(UserWarning, match="index of the data frame"):
+                assert col.add(frame, columns=None) == 2
+            assert col.ids.tolist()[-2:] == [9, 10]
+        with pytest.raises(ArgumentError, match="give data"):
+            remote.add()
+
+
+ASKED = {
+    "texts": ["hello"],
+    "vectors": np.zeros((1, 3)),
+    "numbers as texts": [["1.5"] * N_BITS],
+    "lengths": [[1.0], [1.0, 2.0]],
+    "a vector": [1.0] * N_BITS,
+    "no file": ["no.png"],
+    "paths": [Path("no.png")],
+    "nothing": [None],
+}
+
+
+@pytest.mark.parametrize("kind", ["vectors", "texts", "images", "codes"])
+def test_a_refusal_names_what_the_collection_takes(kind, tmp_path, monkeypatch):
+    if kind == "texts":
+        local = text_collection(monkeypatch)
+    elif kind == "images":
+        local, _ = image_collection(tmp_path, monkeypatch)
+    elif kind == "codes":
+        local = Collection.create(None, codes=CODES)
+    else:
+        local = Collection.create(None, vectors(9), encoder=ENCODER)
+    with remote_of(local, writable=True) as remote:
+        for name, items in ASKED.items():
+            if kind == "texts" and name in ("texts", "no file"):
+                continue
+            for method in ("search", "encode", "add", "classify"):
+                for col in (local, remote):
+                    if method == "add" and kind == "images" and col is remote:
+                        continue
+                    with pytest.raises(FewbitsError) as error:
+                        getattr(col, method)(items)
+                    assert f"takes {kind}" in str(error.value), (name, method)
+                    assert "\n" not in str(error.value)
+        if kind in ("vectors", "texts"):
+            assert len(local.search([])) == len(remote.search([])) == 0
+        folder = tmp_path / "photos"
+        folder.mkdir()
+        Image.new("RGB", (8, 8)).save(folder / "a.png")
+        with pytest.raises(ArgumentError, match=r"images"):
+            remote.add(folder)
 
 
 def test_nobody_answers():
@@ -694,6 +753,43 @@ def test_versions_have_names_there(tmp_path):
             remote.tag("x")
         with pytest.raises(ServiceError, match="--writable"), remote.transaction():
             remote.delete([5])
+
+
+def test_columns_go_and_versions_come_back_there(tmp_path):
+    local = small_collection(path=tmp_path / "a")
+    small_collection(path=tmp_path / "b")
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for col in (local, remote):
+            col.tag("spring")
+            assert col.drop_columns(["year"]) is None
+            with col.transaction():
+                col.update(None, ids=[3], columns={"year": ["new"], "once": [1]})
+                col.drop_columns(["once"])
+                col.delete([4])
+        same(remote.to_arrow(), local.to_arrow())
+        assert remote.columns == local.columns
+        for col in (local, remote):
+            with pytest.raises(ArgumentError, match="did you mean 'year'"):
+                col.drop_columns(["yaer"])
+            with pytest.raises(ArgumentError, match="list of names"):
+                col.drop_columns("year")
+            with pytest.raises(ArgumentError, match="no version is named 'x'"):
+                col.restore("x")
+            with pytest.raises(ArgumentError, match="read-only"):
+                col.at("spring").restore("spring")
+            with pytest.raises(ArgumentError, match="is open"), col.transaction():
+                col.restore("spring")
+            assert col.restore("spring") == col.version == 5
+            assert col.restore(5, timeout=1) == 5
+        same(remote.to_arrow(), local.to_arrow())
+        assert len(remote) == 200
+    with remote_of(tmp_path / "b") as remote:
+        for refused in (
+            lambda: remote.drop_columns(["year"]),
+            lambda: remote.restore(2),
+        ):
+            with pytest.raises(ServiceError, match="--writable"):
+                refused()
 
 
 def test_a_past_version_is_read_there(tmp_path):

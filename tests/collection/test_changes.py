@@ -799,7 +799,7 @@ def test_processes_change_one_folder(folder):
 def test_who_does_not_wait_is_told(folder):
     col = Collection.open(folder)
     (rows,) = folder.glob("rows-*")
-    with Store.open(rows).writer():
+    with Store(rows).writer():
         for change in (
             lambda: col.delete(["item-1"], timeout=0),
             lambda: col.add(table([9]), timeout=0.01),

@@ -235,5 +235,14 @@ def test_what_is_no_list_of_ids_is_named_by_its_kind():
     with pytest.raises(ArgumentError, match="got set") as refused:
         col.get(set(range(1000)))
     assert len(str(refused.value)) < 100
-    with pytest.raises(ArgumentError, match=r"labels= and ids="):
+    with pytest.raises(ArgumentError, match="given as ids="):
         Collection.create(None, np.eye(8), id=list(range(8)))
+
+
+def test_rows_at_the_ends_of_segments_have_their_values():
+    numbers = np.arange(5000)
+    codes = (numbers[:, None] % 256).astype(np.uint8)
+    col = Collection.create(None, codes=codes, columns={"n": numbers})
+    col.add(codes=codes[:2], columns={"n": [5000, 5001]})
+    ids = [0, 4999, 5000, 5001]
+    assert [row["n"] for row in col.get(ids)] == ids

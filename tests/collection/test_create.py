@@ -1,7 +1,9 @@
 """Collections are made of whatever a user has; what is ambiguous is refused."""
 
+import re
 import shutil
 import uuid
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -145,6 +147,29 @@ def test_a_folder_of_images_has_paths_and_labels(tmp_path, colours):
     assert col.search(images=[path], k=3).ids.tolist() == [[path, *others]]
     with pytest.raises(ArgumentError, match="already"):
         col.add(tmp_path / "photos")
+
+
+def test_pictures_that_have_moved(tmp_path, colours, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    old = Path("my_photos")
+    for i in range(4):
+        (old / "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 8), (60 * i, 0, 0)).save(old / "ab"[i % 2] / f"{i}.png")
+    col = Collection.create("c", old, bits=8, backbone=colours, learner="lsh")
+    for path in ("my_photos/a/2.png", old / "a/2.png", str(tmp_path / old / "a/2.png")):
+        assert col.get([path])[0]["label"] == "a"
+        assert col.search(ids=[path], k=3).ids.shape == (1, 3)
+        assert len(col.like(good_ids=[path], k=1)) == 1
+    with pytest.raises(ArgumentError, match="'my_photos"):
+        col.get(["my_photos/a/9.png"])
+    assert col.delete([old / "a/2.png", "b"], missing_ok=True) == 1
+    old.rename("new")
+    with pytest.warns(UserWarning, match="3 of the pictures") as warnings:
+        col.add("new")
+    condition = re.search('filter="(.*)"', str(warnings[0].message))[1]
+    assert (len(col), col.delete(filter=condition)) == (7, 3)
+    assert col.upsert("new") == 4
+    assert {*col.ids} == {str(x.absolute()) for x in Path("new").rglob("*.png")}
 
 
 def test_images_of_a_table_in_memory_or_with_ids_have_no_paths_as_ids(

@@ -111,13 +111,14 @@ def test_each_missing_file_is_told(folder):
         data = path.read_bytes()
         path.unlink()
         if path.name == "collection.json":
-            for call in (
-                Collection.open,
-                Collection.verify_folder,
-                Collection.repair_folder,
-            ):
-                with pytest.raises(ArtefactError, match=r"has no collection\.json"):
-                    call(folder)
+            (rows,) = folder.glob("rows-*")
+            with pytest.raises(ArtefactError, match=rf"{rows.name}.*no collec.*backup"):
+                Collection.open(folder)
+            (damage,) = Collection.verify_folder(folder).damages
+            assert (damage.file, damage.reason) == (str(path), "it is missing")
+            report = Collection.repair_folder(folder)
+            assert report.n_rows == 29
+            assert "from a backup" in str(report)
         else:
             check_told(folder, path, before)
         path.write_bytes(data)
@@ -479,8 +480,8 @@ def test_a_damaged_encoder_of_no_rows_is_told(tmp_path):
 
 def test_a_repair_waits_for_who_writes(folder):
     (rows,) = folder.glob("rows-*")
-    with Store.open(rows).writer(), pytest.raises(FewbitsError, match="being changed"):
-        Store.open(rows).repair(timeout=0)
+    with Store(rows).writer(), pytest.raises(FewbitsError, match="being changed"):
+        Store(rows).repair(timeout=0)
     with one_at_a_time(folder / ".saving.tmp"):
         assert Collection.verify_folder(folder).is_intact
 

@@ -515,3 +515,19 @@ def test_a_fitted_encoder_is_shared_by_its_folder(tmp_path):
     with contextlib.suppress(OSError):
         os.remove(tmp_path / "e" / "collection.json")
     assert len(Collection.open(tmp_path / "a")) == N
+
+
+def test_rows_without_a_manifest_are_never_guessed(tmp_path):
+    """Of two folders of rows, none is taken for that of the collection."""
+    full(tmp_path / "c")
+    full(tmp_path / "d")
+    (other,) = (tmp_path / "d").glob("rows-*")
+    other.rename(tmp_path / "c" / other.name)
+    (tmp_path / "c" / "collection.json").unlink()
+    content = {path: path.read_bytes() for path in all_files(tmp_path / "c")}
+    report = Collection.verify_folder(tmp_path / "c", record=False)
+    assert [damage.reason for damage in report.damages] == ["it is missing"]
+    for door in (Collection.open, Collection.repair_folder):
+        with pytest.raises(ArtefactError, match="from a backup"):
+            door(tmp_path / "c")
+    assert {path: path.read_bytes() for path in all_files(tmp_path / "c")} == content

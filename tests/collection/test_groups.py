@@ -76,6 +76,20 @@ def test_groups_that_stand_behind_many_items_of_another(home, seed, n_queries):
         assert answer(hits) == expected
 
 
+@pytest.mark.parametrize("form", [None, "float32"])
+def test_groups_that_stand_behind_many_items_of_two_others(form):
+    groups = np.concatenate([np.arange(320) % 2, np.arange(2, 82)])
+    X = 1 + np.random.default_rng(0).random((400, 8), np.float32)
+    X[groups > 1] *= -1
+    hits = made(X, form, group=groups).search(
+        X[:2], 5, rerank=form is not None, group_by="group"
+    )
+    for query, some in zip(X[:2], hits, strict=True):
+        distances = ((X - query) ** 2).sum(axis=1) if form else hamming(X, query)
+        expected = by_hand(distances, 5, groups.tolist(), np.ones(400, np.bool_))
+        assert [hit.id for hit in some] == [row for row, _ in expected]
+
+
 @pytest.mark.parametrize("form", [None, "float32", "int8"])
 @pytest.mark.parametrize("k", [3, 9])
 def test_groups_of_what_is_ranked_again(home, form, k):

@@ -19,6 +19,7 @@ ENCODER = LinearEncoder(np.eye(4), np.zeros(4))
 X = np.eye(4, dtype=np.float32)
 
 def write(col, acknowledge):
+    col.drop_columns([name for name in col.columns if name != "n"])
     i = int(col["last"]["n"])
     while True:
         i += 1
@@ -32,11 +33,15 @@ def write(col, acknowledge):
         if name in col.tags():
             col.untag(name)
         col.tag(name)
-        col.update(None, ids=["last"], columns={"n": [i]})
+        col.update(None, ids=["last"], columns={"n": [i], "once": [i]})
+        col.drop_columns(["once"])
+        if i % 3 == 0:
+            col.restore(name)
         if i % 5 == 0:
             col.compact()
 
 def last(col):
+    assert {*col.columns} <= {"n", "once"}
     i = int(col["last"]["n"])
     ids = {"last", *(f"{j}{x}" for j in range(max(1, i - 2), i + 1) for x in "ab")}
     assert {*col} == ids, (i, {*col})

@@ -92,3 +92,26 @@ def test_ids_of_commits_that_are_lost_are_not_given_again(tmp_path):
     col = Collection.open(col.path)
     assert col.add(X[:2]) == 2
     assert col.ids.tolist()[-2:] == [8, 9]
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_what_is_no_file_is_named(tmp_path, kind):
+    col = made(tmp_path / "c", 2)
+    stray = rows_of(col) / "manifest-000009.json"
+    if kind == "folder":
+        stray.mkdir()
+    else:
+        stray.symlink_to(tmp_path / "nowhere")
+    for door in (
+        lambda: Collection.open(col.path),
+        col.refresh,
+        lambda: col.add(X[:1]),
+        col.compact,
+    ):
+        with pytest.raises(ArtefactError, match=stray.name):
+            door()
+    (damage,) = col.verify().damages
+    assert stray.name in damage.file
+    (stray.rmdir if kind == "folder" else stray.unlink)()
+    assert col.add(X[:1]) == 1
+    assert len(Collection.open(col.path)) == 9

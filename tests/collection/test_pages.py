@@ -208,9 +208,9 @@ def test_taxonomy(with_classes, tmp_path):
     write_taxonomy(with_classes, tmp_path / "tree.html")
     page = (tmp_path / "tree.html").read_text("utf-8")
     assert all(name in page for name in NAMES)
-    for part in ("The tree", "All pairs of classes", "The codebook", "Bit by bit"):
+    for part in ("The tree", "All pairs of classes", "Bit by bit"):
         assert f"<h2>{part}</h2>" in page
-    assert page.count("<svg") >= 3
+    assert page.count("<svg") == 2
     assert "Agreement" not in page  # there is nothing to agree with
     tree = {"ant": ["insects"], "bee": ["insects"], "cat": ["mammals"]}
     write_taxonomy(with_classes, tmp_path / "tree.html", tree)
@@ -232,8 +232,8 @@ def test_what_has_no_taxonomy(with_classes, tmp_path):
 
 def test_figures_of_labels(with_classes):
     report = report_of(with_classes, "y")
-    assert (report.within.n_pairs, report.between.n_pairs) == (34, 32)
+    assert (report.within.counts.sum(), report.between.counts.sum()) == (34, 32)
     json.dumps(report.summary())
-    assert report_of(with_classes, "label").within.n_pairs == 18
+    assert report_of(with_classes, "label").within.counts.sum() == 18
     with pytest.raises(ArgumentError, match="no column 'kind'"):
         report_of(with_classes, "kind")

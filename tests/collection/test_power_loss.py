@@ -152,6 +152,7 @@ def test_while_versions_get_names_and_rows_change(tmp_path):
         (lambda: col.untag("a"), ([3, 4, 5, 2], {"b": [3, 4, 5, 2]})),
         (lambda: col.compact(), ([3, 4, 5, 2], {"b": [3, 4, 5, 2]})),
         (lambda: col.delete([3]), ([4, 5, 2], {"b": [3, 4, 5, 2]})),
+        (lambda: col.restore("b"), ([3, 4, 5, 2], {"b": [3, 4, 5, 2]})),
     ]
     allowed = [(ids, {})]
 

@@ -310,7 +310,7 @@ TABLE = "x,y,zip,price,n,seen,empty\n1,2,10115,1.10,1,2021-03-05T10:30:00Z,\n"
 MORE = "x,y,zip,price,n,seen,empty\n2,1,01234,99999999999999999999.01,1.5,{},4\n"
 TYPES = {
     "zip": "string",
-    "price": "decimal(38, 2)",
+    "price": "decimal(40, 2)",
     "n": "float64",
     "seen": "timestamp[us, tz=Europe/Berlin]",
 }

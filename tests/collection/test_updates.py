@@ -256,3 +256,57 @@ def test_an_id_comes_once_whatever_its_rows_name():
     with pytest.raises(ArgumentError, match="0 in 2 rows"):
         col.update([{"id": 0, "a": 9}, {"id": 0, "t": "q"}])
     assert col[0] == {"a": 1, "t": "x"}
+
+
+def test_values_are_put_back_where_their_rows_are_beyond_repair(tmp_path):
+    columns = {"n": np.zeros(N, np.int64), "text": ["a"] * N}
+    col = Collection.create(
+        tmp_path / "c", X, ids=IDS, columns=columns, encoder=ENCODER
+    )
+    col.update(None, ids=[IDS[2]], columns={"n": [5]})
+    (rows,), (values,) = (col.path.glob(f"rows-*/{x}-*") for x in ("seg", "upd"))
+    whole, data = rows.read_bytes(), values.read_bytes()
+    rows.write_bytes(bytes(len(whole)))
+    values.write_bytes(data[:400] + bytes([data[400] ^ 2]) + data[401:])
+    report = Collection.repair_folder(col.path)
+    assert (report.n_damaged, report.damaged_values) == (N, ())
+    assert "1 flipped bit was put back" in str(report)
+    (damage,) = Collection.verify_folder(col.path).damages
+    assert rows.name in damage.file
+    (values,) = col.path.glob("rows-*/upd-*")
+    values.write_bytes(b"")
+    report = Collection.repair_folder(col.path)
+    assert (report.n_damaged, len(report.damaged_values)) == (N, 1)
+    values.write_bytes(data)
+    rows.write_bytes(whole)
+    assert Collection.open(col.path)[IDS[2]]["n"] == 5
+    assert Collection.verify_folder(col.path).is_intact
+    rows.write_bytes(b"")
+    values.write_bytes(b"")
+    report = Collection.repair_folder(col.path, drop_rows=True)
+    assert (report.n_lost, report.reverted_values) == (N, ())
+    assert Collection.verify_folder(col.path).is_intact
+
+
+def test_all_that_meets_a_filter_gets_the_values_of_a_row():
+    columns = {"year": [*range(N)], "kind": ["a", "b"] * (N // 2)}
+    col = Collection.create(None, X, ids=IDS, columns=columns, encoder=ENCODER)
+    assert col.update({"kind": "new", "year": 9}, filter="year < 3") == 3
+    assert col.update({"kind": None}, filter="year > 40") == N - 41
+    with col.transaction():  # each sees those before it
+        col.update([{"year": 100}], filter="year = 9")
+        assert col.update({"year": 101}, filter="year = 100") == 4
+    assert col.column("year").tolist().count(101) == 4
+    assert col.column("kind").tolist().count(None) == N - 41
+    version = col.version
+    assert (col.update({"year": 1}, filter="year = -1"), col.version) == (0, version)
+    for data, options, message in (
+        ({"year": [1, 2]}, {}, "one row, got 2"),
+        (None, {"columns": {"year": 1}}, "one row"),
+        ({"year": 1}, {"ids": IDS[:1]}, "one row"),
+        ({"year": "soon"}, {}, "year"),
+        (7, {}, "a row, got an int"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            col.update(data, filter="year > 1", **options)
+    assert col.version == version

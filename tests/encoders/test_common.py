@@ -265,7 +265,7 @@ class TestFeatures:
     def test_of_another_kind_are_refused(self, encoder):
         for X, message in (
             (np.zeros((2, 63)), "expected 64 features, got 63"),
-            (np.zeros(64), r"2 dimensions .*pass x\[None, :\]"),
+            (np.zeros(64), r"2 dimensions .*give \[x\]"),
             (np.zeros((1, 2, 64)), "2 dimensions"),
             (np.zeros((2, 64), complex), "real numbers, got dtype complex128"),
             ([["a"] * 64], "real numbers"),

@@ -19,7 +19,7 @@ FRAME = pd.DataFrame(X, columns=NAMES)
 TURNED = FRAME[NAMES[::-1]]
 LEARNERS = [
     ITQ(8, random_state=0),
-    BRE(8, n_iter=2, kernel="rbf", random_state=0),
+    BRE(8, n_iter=2, random_state=0),
     AdditiveCodes(8, correction=True, random_state=0),
     NeighbourCodes(8, n_iter=1, random_state=0),
     KernelMapped(ITQ(8, random_state=0)),

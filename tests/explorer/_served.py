@@ -70,7 +70,9 @@ def clothes(folder, n, data=None) -> Collection:
     """Return images of Fashion-MNIST in files, with the codes of their features."""
     from PIL import Image
 
-    found = datasets.load_fashion_mnist(data)
+    from research.common.datasets import load_fashion_mnist
+
+    found = load_fashion_mnist(data)
     every = len(found.items.array)
     rows = np.sort(np.random.default_rng(0).choice(every, n, replace=False))
     paths = [str(folder / f"{row:05d}.png") for row in rows]
@@ -128,10 +130,9 @@ def held_back(app):
 
 
 @contextmanager
-def serving(source, prepare=lambda app: None, **settings):
+def serving(source, **settings):
     """Serve a collection at a free port of this machine; give its address."""
     app = create_app(source, Settings(**settings))
-    prepare(app)
     served = held_back(app) if SLOW_ANSWERS else app
     config = uvicorn.Config(served, port=0, log_level="error", ws="none", lifespan="on")
     server = uvicorn.Server(config)

@@ -2,12 +2,10 @@
 
 import csv
 import re
-from functools import partial
 
 import numpy as np
 import pytest
 
-from fewbits.server._maps import MapUpdates, map_collection
 from tests.explorer._reading import address_of
 from tests.explorer._served import of_signs, serving
 
@@ -32,10 +30,7 @@ def collection():
 
 @pytest.fixture(scope="module")
 def url():
-    def prepare(app):
-        app.state.service.maps = MapUpdates(partial(map_collection, n_landmarks=N))
-
-    with serving(collection(), prepare) as url:
+    with serving(collection()) as url:
         yield url
 
 

@@ -2,8 +2,6 @@
 
 import io
 import re
-import threading
-from types import SimpleNamespace
 
 import httpx
 import numpy as np
@@ -13,7 +11,6 @@ import pyarrow.parquet
 import pytest
 
 from fewbits.codes import hamming_distances
-from fewbits.server._maps import MapUpdates, map_collection
 from tests.explorer._reading import address_of
 from tests.explorer._served import diagnoses, of_signs, serving
 
@@ -31,18 +28,9 @@ TOLD = "() => document.getElementById('announcer').textContent"
 
 @pytest.fixture(scope="module")
 def sampled():
-    """Serve diagnoses of which not all are on the map: an address and its maps."""
-    maps = []
-
-    def make(collection, **options):
-        maps.append(map_collection(collection, max_points=ON_MAP, **options))
-        return maps[-1]
-
-    def prepare(app):
-        app.state.service.maps = MapUpdates(make)
-
-    with serving(diagnoses(), prepare) as url:
-        yield SimpleNamespace(url=url, maps=maps)
+    """Serve diagnoses of which not all are on the map."""
+    with serving(diagnoses(), max_points=ON_MAP) as url:
+        yield url
 
 
 @pytest.fixture
@@ -130,15 +118,15 @@ def test_without_webgl_a_canvas_is_drawn(texts, browser, new_page):
 
 
 def test_neighbours_that_are_not_on_the_map_are_listed(sampled, map_page):
-    page = map_page(sampled.url, "#map?item=7")
+    page = map_page(sampled, "#map?item=7")
     page.locator(NEAR).nth(9).wait_for()
     codes = diagnoses().codes
     far = hamming_distances(codes[7:8], codes)[0]
     truth = sorted((far[i], i) for i in range(len(far)) if i != 7)[:10]
     ids = ids_in(page.locator(f"{NEAR} .more").all_inner_texts())
     assert ids == [i for _, i in truth]
-    (found,) = sampled.maps
-    on_map = found.positions.tolist()
+    points = httpx.get(f"{sampled}v1/map/points").content
+    on_map = np.frombuffer(points, "<u4", ON_MAP, 4 * ON_MAP).tolist()
     hidden = [i for i in ids if i not in on_map]
     assert page.locator(NEAR).get_by_text("not on the map").count() == len(hidden)
     assert 0 < len(hidden) < 10
@@ -332,25 +320,18 @@ def test_a_new_snapshot_is_told(texts, map_page):
 
 
 def test_the_map_stays_while_the_collection_changes(tmp_path, map_page):
-    """Every look at the collection meets another state of it."""
+    """The page goes on with the map that it has, of the items of that time."""
     small_map(tmp_path / "collection")
-    go = threading.Semaphore(1)  # one map, then none until the end
 
-    def make(collection, **options):
-        assert go.acquire(timeout=60)
-        return map_collection(collection, **options)
+    def earlier(route):
+        facts = route.fetch().json()
+        route.fulfill(json={**facts, "current": False})
 
-    def prepare(app):
-        app.state.service.maps = MapUpdates(make)
-
-    with serving(tmp_path / "collection", prepare, writable=True) as url:
+    with serving(tmp_path / "collection", writable=True) as url:
         page = map_page(url)
         for id in (3, 5):
             answer = httpx.post(f"{url}v1/delete", json={"ids": [id]})
             assert answer.status_code == 200, answer.text
-            page.reload()
-            page.locator(LOADED).wait_for()
-            page.get_by_role("button", name="Load the newest map").wait_for()
             page.goto(f"{url}#map?item=7")
             page.get_by_role("heading", name="Nearest codes of all 60 items").wait_for()
             page.locator("canvas.points").focus()
@@ -359,11 +340,15 @@ def test_the_map_stays_while_the_collection_changes(tmp_path, map_page):
             # The table comes after its heading, of the state that the map is of.
             ids = page.locator(".mapped tbody th")
             ids.get_by_text("3", exact=True).wait_for()
-        go.release(9)
+        page.route("**/v1/map", earlier)
+        page.reload()
+        newest = page.get_by_role("button", name="Load the newest map")
+        newest.wait_for()
+        page.unroute("**/v1/map")
         page.wait_for_function(
             "() => fetch('v1/map').then((x) => x.json()).then((x) => x.current)"
         )
-        page.get_by_role("button", name="Load the newest map").click()
+        newest.click()
         page.get_by_text("58 items").first.wait_for()
 
 

@@ -4,10 +4,10 @@ import csv
 import json
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import numpy as np
 
 from fewbits import Collection
-from fewbits.server.routes.quality import novelty_of
 from tests.explorer._reading import address_of
 from tests.explorer._served import diagnoses, many_classes, of_signs, serving
 
@@ -47,7 +47,7 @@ def test_the_threshold_decides_what_is_new(texts, new_page):
 def test_the_proposed_threshold_tells_its_false_accept_rate(texts, new_page):
     page = new_page(texts.url, "#teach?part=new&text=broken wrist")
     page.locator(".verdict").wait_for()
-    found = novelty_of(Collection.open(texts.folder), "chapter")
+    found = httpx.get(f"{texts.url}v1/novelty?label=chapter").json()
     shown = page.locator(".rates > div").nth(1).inner_text()
     low, high = found["unknown_interval"][found["threshold"]]
     share = found["unknown"][found["threshold"]]

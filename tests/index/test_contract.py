@@ -246,6 +246,15 @@ def test_many_pairs_come_in_order_and_each_once():
     assert np.array_equal(np.sort(found[:, 0] * 40_000 + found[:, 1]), numbers)
 
 
+@scanned_or_looked_up
+@pytest.mark.parametrize("radius", [15, 16, 1000])
+def test_opposite_codes_differ_in_all_bits(kind, radius):
+    hits = kind(np.full((3, 2), 255, np.uint8)).range_search(
+        np.zeros((1, 2), np.uint8), radius
+    )
+    assert hits.ids.tolist() == ([] if radius < 16 else [0, 1, 2])
+
+
 def test_a_radius_of_pairs_is_checked_at_once():
     index = FlatIndex(np.zeros((3, 8), np.uint8))
     with pytest.raises(ArgumentError, match="radius must be at least 0"):

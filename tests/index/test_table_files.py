@@ -10,7 +10,7 @@ from fewbits.index import FlatIndex, MultiIndexHashing
 from fewbits.index.table_files import (
     build_tables,
     bytes_to_keep,
-    cached_tables,
+    kept_tables,
     table_bytes,
     tables_from,
 )
@@ -45,7 +45,7 @@ def test_tables_come_back_as_they_were(codes, content):
 
 
 def looking_up(codes, read):
-    parts = [(codes, np.arange(len(codes)), None, cached_tables(read))]
+    parts = [(codes, np.arange(len(codes)), None, kept_tables(codes, read))]
     return MultiIndexHashing.from_chunks(parts, use_scan=False)
 
 
@@ -159,7 +159,7 @@ class Reads:
 
     def __init__(self, codes):
         self.content, self.n = b"".join(table_bytes(build_tables(codes))), 0
-        self.chunks = [(codes, np.arange(len(codes)), None, cached_tables(self))]
+        self.chunks = [(codes, np.arange(len(codes)), None, kept_tables(codes, self))]
 
     def __call__(self):
         self.n += 1

@@ -198,7 +198,7 @@ def test_gaps_are_told_by_their_row_in_the_whole_table(tmp_path):
     with pytest.raises(ArgumentError, match=r"'v' of .* lacks a number in row 5"):
         inputs.read(pa.table({"v": column}))
     column = pa.chunked_array([[[1.0, 2.0]] * 4, [[3.0, 4.0], [1.0]]])
-    with pytest.raises(ArgumentError, match="2 numbers in row 4, 1 in row 5"):
+    with pytest.raises(ArgumentError, match="2 numbers in row 0, 1 in row 5"):
         inputs.read(pa.table({"v": column}))
 
 

@@ -110,10 +110,12 @@ def test_ragged_rows_and_open_quotes(tmp_path, content, said):
         inputs.read(path)
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_blank_lines_are_told_where_they_shift_ids(tmp_path, ends, recwarn):
-    path = tmp_path / "x.csv"
-    path.write_text(ends.join(["a,b", "1,2", "", "3,4", "", ""]), newline="")
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("place", [1, 2])
+def test_blank_lines_are_told_where_they_shift_ids(tmp_path, ends, place, recwarn):
+    path, lines = tmp_path / "x.csv", ["a,b", "1,2", "3,4", "", ""]
+    lines.insert(place, "")
+    path.write_text(ends.join(lines), newline="")
     with pytest.warns(UserWarning, match="1 blank line left out; ids count the others"):
         np.testing.assert_array_equal(inputs.read(path).values, [[1, 2], [3, 4]])
     path.write_text(ends.join(["", "a,b", "1,2", "3,4", "", ""]), newline="")

@@ -111,10 +111,9 @@ def test_classes_without_images_are_named(tmp_path):
     with pytest.warns(UserWarning, match="2 more") as caught:
         files, labels = found(tmp_path)
     assert (files, labels.tolist()) == (["a/1.png"], ["a"])
-    assert [str(w.message) for w in caught] == [
-        f"{tmp_path}: no images that can be read in 'a/empty', 'b', 'c' and 2 more; "
-        "formats that are not read: 1 .avif, 2 .heic"
-    ]
+    (warning,) = caught
+    assert "'a/empty', 'b', 'c' and 2 more" in str(warning.message)
+    assert "1 .avif, 2 .heic" in str(warning.message)
 
 
 def test_nothing_that_can_be_read(tmp_path):

@@ -136,7 +136,7 @@ def test_columns_that_a_bundle_knows_by_name(piped):
         (b"", "standard input holds no items"),
         (b"caf\xe9\n", "standard input is not UTF-8 text: .* in line 1"),
         (b"a\0b\n", "line 1 holds a NUL"),
-        (b"0.1,0.2\n0.3,0.4\n", "looks like a table of 2 columns: name the one"),
+        (b"0.1,0.2\n0.3,0.4\n", "looks like a table of 2 columns: name"),
         (b"x,y\n0.1,0.2\n0.3,0.4\n", "looks like a table of 2 columns"),
         (b"id;text\n1;red shoe\n2;blue hat\n", "looks like a table of 2 columns"),
         (b'{\n "text": "a"\n}\n', "begins as JSON, but its first line is not an obj"),

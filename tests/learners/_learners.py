@@ -41,7 +41,6 @@ LEARNERS = [
     SparseProjections(n_bits=12, density=0.9, n_iter=3, random_state=0),
     SpectralHashing(n_bits=12),
     BRE(n_bits=12, n_iter=3, random_state=0),
-    BRE(n_bits=12, n_iter=3, kernel="rbf", random_state=0),
     AdditiveCodes(n_bits=12, random_state=0),
     NeighbourCodes(n_bits=12, n_iter=1, random_state=0),
     FastNeighbourCodes(n_bits=12, n_iter=1, random_state=0),

@@ -293,7 +293,6 @@ def test_rows_times_bits_do_not_overflow():
         ),
         (CBE(learn=1), "learn must be"),
         (CBE(penalty=0), "penalty must be"),
-        (CBE(rest="x"), "rest must be"),
         (CBE(n_iter=0), "n_iter must be"),
         (Hadamard(n_rounds=0), "n_rounds must be"),
         (ITQ(n_iter=-1), "n_iter must be"),

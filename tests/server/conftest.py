@@ -9,9 +9,8 @@ from fewbits.server import Settings, create_app
 from tests.server._running import small_collection
 
 
-@pytest.fixture
-def client_of():
-    """Return a function that makes clients, which are closed afterwards."""
+@contextlib.contextmanager
+def _clients():
     with contextlib.ExitStack() as stack:
 
         def make(source=None, **settings):
@@ -22,6 +21,19 @@ def client_of():
             )
             return stack.enter_context(client)
 
+        yield make
+
+
+@pytest.fixture
+def client_of():
+    """Return a function that makes clients, which are closed afterwards."""
+    with _clients() as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def module_client_of():
+    with _clients() as make:
         yield make
 
 

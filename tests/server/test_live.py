@@ -174,7 +174,7 @@ def test_reads_do_not_wait_for_writes(tmp_path):
     settings = Settings(writable=True, refresh_seconds=0.01)
     with served(tmp_path / "b", settings) as url:
         (rows,) = (tmp_path / "b").glob("rows-*")
-        with Store.open(rows).writer():  # another process writes, and takes its time
+        with Store(rows).writer():  # another process writes, and takes its time
             body = {"vectors": Q.tolist()}
             assert web.post(f"{url}/v1/search", json=body).status_code == 200
             locked = web.post(

@@ -189,13 +189,12 @@ def test_an_item_is_asked_for_once(client, kind):
     assert "once" in twice.json()["error"]["message"]
 
 
-def test_bytes_of_items_are_bounded(client_of, monkeypatch):
-    monkeypatch.setattr("fewbits.server._replies._MOST_BYTES", 1_000_000)
+def test_bytes_of_items_are_bounded(client_of):
     long = pa.array(["x" * 10_000] * 200, pa.large_string())
     collection = Collection.create(
         None, vectors(200), encoder=ENCODER, columns={"text": long}
     )
-    client = client_of(collection)
+    client = client_of(collection, max_held_bytes=1_000_000)
     many = post(client, "items", {"Accept": ARROW}, positions=[*range(200)])
     assert many.status_code == 422
     assert "in parts" in many.json()["error"]["message"]
@@ -588,9 +587,18 @@ def test_the_explorer_loads(client):
     page = client.get("/")
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
-    for name in ("app.js", "icon.svg", "views.js", "theme.js"):
+    for name in ("app.js", "icon.svg", "views/map.js", "theme.js"):
         assert client.get(f"/{name}").status_code == 200
     paths = create_app(small_collection(20)).openapi()["paths"]
     for path in ("/v1/bits", "/v1/quality", "/v1/map", "/v1/bits/1"):
         assert client.get(path).status_code == 200
     assert {"/v1/bits", "/v1/quality", "/v1/map"} < {*paths}
+
+
+def test_what_to_send_in_place_of_what_came(client):
+    answer = client.post("/search", json={"texts": ["arm"]})
+    assert "routes: POST /v1/search" in answer.json()["error"]["message"]
+    answer = client.post("/v1/search", data={"texts": "arm"})
+    assert (answer.status_code, "--json" in answer.text) == (415, True)
+    answer = client.post("/v1/search", json={"vectors": ["hello"]})
+    assert "got 'hello'" in answer.json()["error"]["message"]

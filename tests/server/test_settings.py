@@ -47,7 +47,7 @@ def test_variables_are_read(variable, name, value):
     assert getattr(settings, name) == value
 
 
-@pytest.mark.parametrize("variable", ["WRITABLE=yes", "MAX_K=", "MAX_K=2.5", "MAX=1"])
+@pytest.mark.parametrize("variable", ["WRITABLE=maybe", "MAX_K=", "MAX_K=2.5", "MAX=1"])
 def test_variables_that_are_no_value_are_named(variable):
     key, _, text = variable.partition("=")
     with pytest.raises(ArgumentError, match=f"FEWBITS_SERVE_{key}"):

@@ -4,9 +4,12 @@ Nothing of the package is used, so that an error of the document, or of the pack
 makes a test fail.
 """
 
+import base64
 import hashlib
 import json
 import struct
+
+import pyarrow as pa
 
 BLOCK = 65_536
 SUMS = b"fewbits sum 1\n\0\0"
@@ -56,6 +59,15 @@ def manifest_bytes(content):
     body = b"\n" + json.dumps(content)[1:].encode()
     digest = hashlib.sha256(body).hexdigest().encode()
     return b'{"sha256": "%s",' % digest + body
+
+
+def schema(text):
+    """Return the schema of a manifest, or of a segment or an update in it."""
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+
+
+def schema_text(schema):
+    return base64.b64encode(schema.serialize().to_pybytes()).decode()
 
 
 def sums(data):

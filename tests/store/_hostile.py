@@ -23,6 +23,13 @@ from tests.store import _format
 from tests.store._tables import VECTORS, changed, content, rows
 
 NUMBERS = [0, 1, -1, 255, 2**16, 2**31, 2**32 - 1, 2**40, 2**62, 2**63, 2**64]
+#: Columns that a file may be said to have, of which one is of another type.
+SCHEMAS = [
+    _format.schema_text(columns.set(i, pa.field(columns.names[i], kind)))
+    for columns in (VECTORS, pa.schema([VECTORS.field(2), VECTORS.field(3)]))
+    for i in range(len(columns))
+    for kind in (pa.int64(), pa.binary(1), pa.string(), pa.list_(pa.int8(), 99))
+]
 VALUES = [*NUMBERS, None, "", "x" * 9, [], {}, True, 1.5, [[]] * 3]
 
 
@@ -35,7 +42,8 @@ def forge_manifest(folder, rng):
     for _ in range(rng.randint(1, 3)):
         target = rng.choice(targets)
         name = rng.choice(sorted(target))
-        target[name] = rng.choice(VALUES)
+        is_schema = name == "schema" and rng.random() < 0.8
+        target[name] = rng.choice(SCHEMAS if is_schema else VALUES)
     path.write_bytes(_format.manifest_bytes(made))
 
 
@@ -134,6 +142,8 @@ def main(n):
         writer.commit()
         writer.delete([4])
         writer.update(changed([3, 7], 1, VECTORS))
+        writer.update(changed([3, 8], 1, VECTORS, "n"))
+        writer.drop({"n"})
         writer.commit()
     list(content(store.snapshot()))
     limit = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -145,7 +155,7 @@ def main(n):
         FORGERS[case % len(FORGERS)](forged, rng)
         begin = time.process_time()
         try:
-            with Store.open(forged).snapshot() as snapshot:
+            with Store(forged).snapshot() as snapshot:
                 content(snapshot)
                 for part in snapshot.segments:
                     part.find(pa.array([1, 2, 3]))
@@ -154,7 +164,7 @@ def main(n):
         except AssertionError:
             undetected += 1  # forged values with checksums that fit
         with contextlib.suppress(FewbitsError):
-            store = Store.open(forged, damaged=True)
+            store = Store(forged)
             store.verify()
             store.repair(drop_rows=case % 8 > 3)
         longest = max(longest, time.process_time() - begin)

@@ -14,7 +14,7 @@ N_ROWS = 20  # that are replaced at once, so that each state has a seed
 
 def replace(folder, seed):
     """Replace all rows for ever; say which state is there."""
-    store = Store.open(folder)
+    store = Store(folder)
     for i in range(10**9):
         with store.writer(None, segment_bytes=1 << 12) as writer:
             writer.upsert(rows(range(N_ROWS), int(seed) + i))
@@ -26,7 +26,7 @@ def replace(folder, seed):
 def append(folder, start, timeout):
     """Append one row, or say that the store is locked."""
     try:
-        with Store.open(folder).writer(float(timeout)) as writer:
+        with Store(folder).writer(float(timeout)) as writer:
             writer.append(rows([int(start)], int(start)))
             time.sleep(0.02)
             writer.commit()
@@ -37,7 +37,7 @@ def append(folder, start, timeout):
 
 def read(folder, seconds):
     """Read again and again; each time all rows must be of one seed."""
-    store, end, n = Store.open(folder), time.monotonic() + float(seconds), 0
+    store, end, n = Store(folder), time.monotonic() + float(seconds), 0
     while time.monotonic() < end:
         with store.snapshot() as snapshot:
             check(content(snapshot))

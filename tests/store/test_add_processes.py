@@ -41,7 +41,7 @@ def add(folder, i, *options):
 def test_nothing_is_lost_when_all_add_at_once(folder):
     holder = f"{folder} is being changed by process {os.getpid()} on "
     (rows,) = folder.glob("rows-*")
-    with Store.open(rows).writer():
+    with Store(rows).writer():
         running = [add(folder, i) for i in range(N)]
         hurried = add(folder, N, "--timeout", "0")
         told = hurried.communicate()[1]

@@ -121,11 +121,11 @@ def test_ids_of_4096_rows_are_found_without_reading_rows(tmp_path):
 )
 def test_verify_compares_what_the_manifest_says(tmp_path, field, value, wrong):
     one_segment(tmp_path, [2, 0, 1])
-    store = Store.open(tmp_path)
+    store = Store(tmp_path)
     name = f"manifest-{store.newest():06d}.json"
     content = _format.manifest((tmp_path / name).read_bytes())
     content["segments"][0][field] = value
     for path in (tmp_path / name, tmp_path / name.replace("manifest", "copy")):
         path.write_bytes(_format.manifest_bytes(content))
-    (damage,) = Store.open(tmp_path).verify().damages
+    (damage,) = Store(tmp_path).verify().damages
     assert wrong in damage.reason

@@ -145,7 +145,7 @@ def test_media_that_cannot_be_written(store, monkeypatch):
         return real(path, flags, *rest, **named)
 
     monkeypatch.setattr(os, "open", reading)
-    opened = Store.open(store.folder)
+    opened = Store(store.folder)
     assert content(opened.snapshot()) == expected(rows(range(5)))
     assert opened.verify().is_intact
     with pytest.raises(PermissionError):

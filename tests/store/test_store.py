@@ -44,7 +44,7 @@ def test_rows_come_back(tmp_path, schema):
         assert writer.commit() == 2
     wanted = expected(table, more)
     del wanted[ids(schema, [0])[0]], wanted[ids(schema, [77])[0]]
-    snapshot = Store.open(tmp_path / "new").snapshot()
+    snapshot = Store(tmp_path / "new").snapshot()
     assert list(content(snapshot).items()) == list(wanted.items())
     assert snapshot.schema == schema
     assert (snapshot.n_bits, snapshot.fingerprint) == (64, "of a test")
@@ -134,9 +134,9 @@ def test_one_writer_at_a_time(tmp_path):
 
 def test_what_is_no_store(tmp_path):
     with pytest.raises(ArtefactError, match="no manifest"):
-        Store.open(tmp_path)
+        Store(tmp_path).snapshot()
     with pytest.raises(ArtefactError, match="no manifest"):
-        Store.open(tmp_path / "missing")
+        Store(tmp_path / "missing").snapshot()
     make(tmp_path)
     with pytest.raises(ArtefactError, match="already"):
         make(tmp_path)

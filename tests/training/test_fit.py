@@ -1,5 +1,8 @@
 """Every method gives a collection; every mistake is named before long work."""
 
+import warnings
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +11,7 @@ import fewbits
 from fewbits import Collection
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
+from fewbits.learners import CBE
 from fewbits.training import METHODS
 
 X = np.random.default_rng(0).normal(size=(80, 10)).astype(np.float32)
@@ -204,8 +208,22 @@ def test_zeros_and_ones_that_collapse_to_two_codes_are_told(method):
 
 @same_bits
 def test_more_bits_than_items_to_learn_from_are_told():
-    with pytest.warns(UserWarning, match="96 bits are learnt from 80 items: most will"):
+    with pytest.warns(UserWarning, match="96 bits are learnt from 80 rows"):
         fewbits.fit(vectors(), learner="dbc", bits=96)
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_told"),
+    [("itq", 1), (CBE(), 1), (CBE(learn=False), 0), ("lsh", 0), ("hadamard", 0)],
+    ids=str,
+)
+def test_bits_of_few_rows_are_told_once_where_they_are_learnt(learner, n_told):
+    for make in (fewbits.fit, partial(Collection.create, None)):
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            make(X[:9], learner=learner, bits=16)
+        said = [x for x in warned if "16 bits are learnt from 9 " in str(x.message)]
+        assert len(said) == n_told
 
 
 def test_settings_of_a_loss_and_a_control():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import datasets
+from research.common import datasets
 from research.common.classic import classic_features, is_classic, some_of_each
 from research.common.features import (
     CALTECH,

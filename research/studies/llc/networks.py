@@ -20,7 +20,7 @@ from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._trainer import Trainer
-from fewbits.learners.deep.centres._unique import unique
+from fewbits.learners.deep.centres import unique
 from fewbits.learners.deep.losses import ClassLoss, CodebookLoss
 from research.common.class_codes import CODEBOOK_EPOCHS, LINEAR, linear_llc
 from research.common.decoders import FEATURE_COSTS, accuracies, linear_accuracy

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fewbits import datasets
+from research.common import datasets
 from research.common.problems import hypernym_paths
 
 #: The sense that each class of Caltech-101 shows, chosen by its pictures: the beaver is

@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fewbits import datasets
 from fewbits.backbones import pixels
 from fewbits.codes import pack
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners import ITQ
 from fewbits.learners.deep import DeepHash, NetworkConfig, TrainingConfig
-from fewbits.learners.deep._torch import reproducible
+from fewbits.learners.deep._network import reproducible
 from fewbits.learners.deep.losses import LOSSES
+from research.common import datasets
 from research.common.problems import Problem, load_problem
 from research.common.resnet import resnet
 from research.common.splits import standard_split

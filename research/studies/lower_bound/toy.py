@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from fewbits.learners.deep._network import reproducible
 from fewbits.learners.deep._posterior import ClassTargets, Surrogate
-from fewbits.learners.deep._torch import reproducible
 from research.core.record import Metrics, Settings
 from research.core.runner import Task, task
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.later_rows import RABITQ, SEEDS, drawn, searched, vectors
-from fewbits import datasets
 from fewbits.learners import NeighbourCodes
+from research.common import datasets
 from research.core.claims import Claim, findings
 from research.core.record import RESULTS, Metrics, Record
 from research.core.runner import Task

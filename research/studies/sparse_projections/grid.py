@@ -72,7 +72,7 @@ SVM_AT: dict[str, tuple[float, ...]] = {
 SVM_EACH = {"icd10": 30}
 SVM_METHODS = (
     *("float", "threshold", "LSH", "ITQ", "SP 5%", "CBE-rand", "CBE-opt"),
-    *("BP-rand", "BP-opt", "Hadamard 3", "SH", "BRE", "BRE, Gaussian"),
+    *("BP-rand", "BP-opt", "Hadamard 3", "SH", "BRE"),
     *("NeighbourCodes", "FastNeighbourCodes"),
 )
 ROW_SETS = ("icd10", "caltech101-1280", *TINY)

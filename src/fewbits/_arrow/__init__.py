@@ -14,7 +14,7 @@ from fewbits._arrow._numbers import (
     repeated,
     widened,
 )
-from fewbits._arrow._python import array_of, python_values
+from fewbits._arrow._python import array_of, python_rows, python_values
 from fewbits._arrow._tables import (
     as_column,
     as_frame,
@@ -22,11 +22,8 @@ from fewbits._arrow._tables import (
     by_name,
     chunks_of,
     frame_names,
-    has_own_index,
     is_column,
-    is_flag,
     is_frame,
-    is_integer,
     is_list,
     is_mixed,
     is_number,
@@ -40,6 +37,7 @@ from fewbits._arrow._tables import (
     plain_table,
     plain_type,
     rows_by_names,
+    split_names,
     stored_column,
     typed_column,
     typed_columns,

@@ -29,6 +29,7 @@ import numpy as np
 
 from fewbits._arrow._python import WORDS, python_values
 from fewbits._arrow._tables import chunks_of, stored_column, with_members
+from fewbits._lazy import pa, pc
 
 _EXACT = 2**53  # below which a float is one integer alone
 _DIGITS = 15  # that a float of 64 bits has, whatever they are
@@ -48,17 +49,8 @@ class MisfitError(ValueError):
 def converted(column: Any, kind: Any) -> Any:
     """Return a column in another type, if each value means the same in it.
 
-    Raises MisfitError with the first value that does not.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> noon = pa.chunked_array([["2020-01-31T12:00:00+01:00"]])
-    >>> converted(noon, pa.timestamp("s", "UTC")).cast(pa.string()).to_pylist()
-    ['2020-01-31 11:00:00Z']
+    MisfitError names the first value that does not.
     """
-    import pyarrow as pa
-
     if column.type == kind:
         return column
     chunks = [_converted(chunk, kind) for chunk in chunks_of(stored_column(column))]
@@ -66,24 +58,17 @@ def converted(column: Any, kind: Any) -> Any:
 
 
 def _converted(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.types as types
-
     if values.type == kind:
         return values
     if values.null_count == len(values):
         return pa.nulls(len(values), kind)
-    if types.is_dictionary(values.type):
+    if pa.types.is_dictionary(values.type):
         return _converted(values.dictionary.take(values.indices), kind)
-    if types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind):
         return _converted(values, kind.value_type).dictionary_encode().cast(kind)
     family, target = _family(values.type), _family(kind)
-    if family == target == "list":
-        return _lists(values, kind)
-    if family == target == "struct":
-        return _structs(values, kind)
-    if target == "map" and family in ("map", "list"):
-        return _maps(values, kind)
+    if (nested := _NESTED.get((family, target))) is not None:
+        return nested(values, kind)
     convert = _CONVERSIONS.get((family, target))
     hint = _HINTS.get((family, target), "")
     if convert is None:
@@ -105,8 +90,6 @@ def _converted(values: Any, kind: Any) -> Any:
 
 
 def _first_value(values: Any) -> Any:
-    import pyarrow as pa
-
     return python_values(pa.chunked_array([values[:1]]))[0]
 
 
@@ -140,10 +123,7 @@ _FAMILIES = {
 
 
 def _lists(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_fixed_size_list(values.type):
+    if pa.types.is_fixed_size_list(values.type):
         size = values.type.list_size
         mask = values.is_null() if values.null_count else None
         members = values.values[values.offset * size :][: len(values) * size]
@@ -162,8 +142,6 @@ def _lists(values: Any, kind: Any) -> Any:
 
 
 def _structs(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
     parts = dict(zip([f.name for f in values.type], values.flatten(), strict=True))
     names = [field.name for field in kind]
     if more := [name for name in parts if name not in names]:
@@ -182,10 +160,7 @@ def _structs(values: Any, kind: Any) -> Any:
 
 def _maps(values: Any, kind: Any) -> Any:
     """Return maps, of maps or of lists of pairs."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_map(values.type):
+    if pa.types.is_map(values.type):
         pair = pa.struct([("key", values.type.key_type), ("", values.type.item_type)])
         values = values.cast(pa.list_(pair))
         keys, items = values.flatten().flatten()
@@ -222,15 +197,13 @@ def _cast(values: Any, kind: Any) -> Any:
 
 def _numbers(values: Any, kind: Any) -> Any:
     """Return integers or floats as such of another size."""
-    import pyarrow.types as types
-
-    if types.is_float16(values.type):
+    if pa.types.is_float16(values.type):
         values = values.cast("float32")
-    if types.is_floating(values.type) and types.is_integer(kind):
+    if pa.types.is_floating(values.type) and pa.types.is_integer(kind):
         numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) >= _EXACT).any():  # it may have had digits that floats lack
             raise ValueError
-    is_half = types.is_float16(kind)
+    is_half = pa.types.is_float16(kind)
     made = (values.cast("float32") if is_half else values).cast(kind)
     back = made.cast("float32") if is_half else made
     gaps = values.is_null().to_numpy(zero_copy_only=False)
@@ -239,7 +212,7 @@ def _numbers(values: Any, kind: Any) -> Any:
     differ = (before != after) & ~gaps & ~((before != before) & (after != after))
     if not differ.any():
         return made
-    if not types.is_floating(values.type) or not types.is_floating(kind):
+    if not pa.types.is_floating(values.type) or not pa.types.is_floating(kind):
         raise ValueError
     # The shortest number that is the same in fewer bits: .4 is that of a float32.
     shown = made.to_numpy(zero_copy_only=False)[differ].astype(str).astype(np.float64)
@@ -250,30 +223,26 @@ def _numbers(values: Any, kind: Any) -> Any:
 
 def _decimals_of_floats(values: Any, kind: Any) -> Any:
     """Return decimals, of floats that have no more digits than surely were meant."""
-    import pyarrow as pa
-
-    shortest = python_values(pa.chunked_array([values]))
-    numbers = [None if x is None else Decimal(repr(x)) for x in shortest]
+    numbers = _shortest(values)
     if any(x is not None and len(x.as_tuple().digits) > _DIGITS for x in numbers):
         raise ValueError
     return pa.array(numbers, kind)
 
 
 def _floats_of_decimals(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
-    floats = values.cast(pa.string()).cast(pa.float64())  # as `_plain` does
-    result = _numbers(floats, kind)
-    shortest = python_values(pa.chunked_array([result]))
-    pairs = zip(values.to_pylist(), shortest, strict=True)
-    if any(x is not None and Decimal(repr(y)) != x for x, y in pairs):
+    # By texts: Arrow's own cast rounds twice.
+    result = _numbers(values.cast(pa.string()).cast(pa.float64()), kind)
+    if _shortest(result) != values.to_pylist():
         raise ValueError
     return result
 
 
-def _each(convert: Callable[[Any], Any], values: Any, kind: Any) -> Any:
-    import pyarrow as pa
+def _shortest(floats: Any) -> list[Decimal | None]:
+    numbers = python_values(pa.chunked_array([floats]))
+    return [None if x is None else Decimal(repr(x)) for x in numbers]
 
+
+def _each(convert: Callable[[Any], Any], values: Any, kind: Any) -> Any:
     results = (None if x is None else convert(x) for x in values.to_pylist())
     return pa.array([*results], kind)
 
@@ -291,14 +260,9 @@ def _integer(value: Decimal) -> int:
 
 
 def _moments(values: Any, kind: Any) -> Any:
-    """Return dates or timestamps that are written in ISO 8601.
-
-    Arrow takes zeros at the end for a finer unit, and knows no seconds in offsets, as
-    zones had them before they were rounded.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    """Return dates or timestamps that are written in ISO 8601."""
+    # Arrow takes zeros at the end for a finer unit, and knows no seconds in offsets, as
+    # zones had them before they were rounded.
     texts, zone = values.cast("large_string"), r"((?:Z|[+-][\d:]*)?)$"
     texts = pc.replace_substring_regex(texts, rf"(\.\d*?)0+{zone}", r"\1\2")
     texts = pc.replace_substring_regex(texts, rf"\.{zone}", r"\1")
@@ -314,17 +278,12 @@ def _moments(values: Any, kind: Any) -> Any:
 
 
 def _times_of_day(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     day, end = (pa.scalar(x, values.type) for x in ("1970-01-01T", ""))
     moments = pc.binary_join_element_wise(day, values, end)
     return _moments(moments, pa.timestamp(kind.unit)).cast(kind)
 
 
 def _durations(values: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
     def count(text: str) -> int:
         if (match := _DURATION.fullmatch(text)) is None:
             raise ValueError
@@ -338,6 +297,12 @@ def _durations(values: Any, kind: Any) -> Any:
     return _each(count, values, pa.int64()).cast(kind)
 
 
+_NESTED = {
+    ("list", "list"): _lists,
+    ("struct", "struct"): _structs,
+    ("map", "map"): _maps,
+    ("list", "map"): _maps,
+}
 _CONVERSIONS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     **{(x, x): _cast for x in ("text", "bytes", "decimal", "date", "time", "duration")},
     **{(x, x): _cast for x in ("naive", "zoned")},

@@ -1,5 +1,6 @@
 """Feature matrices of any type as NumPy arrays; Arrow columns chunk by chunk."""
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from numbers import Number
 from typing import Any
@@ -12,13 +13,13 @@ from fewbits._arrow._tables import (
     as_frame,
     as_table,
     is_column,
-    is_flag,
     is_frame,
     is_list,
     is_number,
     is_text,
     known_names,
 )
+from fewbits._lazy import pa, pc
 from fewbits._warnings import warn_user
 from fewbits.errors import FeatureError, a_kind
 
@@ -31,16 +32,8 @@ def as_array(items: Any, name: str = "features") -> NDArray[Any]:
     """Return what holds numbers as an array of them; memory maps stay memory maps.
 
     The one door of features given in Python: an array, a tensor, a data frame of
-    numbers or a column of vectors. `name` is what the numbers are, for messages.
-    FeatureError says what is no real number, missing or masked, of another length, or a
-    column that is there twice.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> as_array(pa.table({"a": [1, 2], "b": [0.5, 1.0]}))
-    array([[1. , 0.5],
-           [2. , 1. ]])
+    numbers or a column of vectors. FeatureError says what is no real number, missing or
+    masked, of another length, or a column that is there twice.
     """
     return named_array(items, name)[0]
 
@@ -77,9 +70,10 @@ def named_array(
             f"{array.dtype}"
         )
     if array.dtype.kind not in "fiub":
-        raise FeatureError(
-            f"{name} must be real numbers, got dtype {array.dtype}; convert it"
-        )
+        came = f"dtype {array.dtype}"
+        if array.dtype.kind in "SUT" and array.size:
+            came = f"texts such as {reprlib.repr(array.flat[0].item())}"
+        raise FeatureError(f"{name} must be real numbers, got {came}")
     return array, None
 
 
@@ -97,31 +91,23 @@ def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:
             return _named(matrix, frame.columns)
     table = as_table(frame)
     fields = list(table.schema)
-    vectors = [i for i, field in enumerate(fields) if is_list(field.type)]
-    if vectors:
-        return _only_vectors(table, vectors), None
-    named = frame.columns if hasattr(frame, "iloc") else table.column_names
-    matrix = number_matrix(fields, table.columns, len(table), "the data frame")
-    return _named(matrix, named)
-
-
-def _only_vectors(table: Any, places: Sequence[int]) -> NDArray[Any]:
-    """Return the only column of vectors, if nothing else could be meant."""
     names = table.column_names
-    texts = [i for i, field in enumerate(table.schema) if is_text(field.type)]
-    if len(places) > 1 or texts:
-        both = known_names(names[i] for i in sorted([*places, *texts]))
+    vectors = [i for i, field in enumerate(fields) if is_list(field.type)]
+    texts = [i for i, field in enumerate(fields) if is_text(field.type)]
+    if vectors and (len(vectors) > 1 or texts):
+        both = known_names(names[i] for i in sorted([*vectors, *texts]))
         raise FeatureError(
-            f"the data frame has {len(places) + len(texts)} columns of texts or "
-            f"vectors ({both}); give one, such as items[{names[places[0]]!r}]"
+            f"the data frame has {len(vectors) + len(texts)} columns of texts or "
+            f"vectors ({both}); give one, such as items[{names[vectors[0]]!r}]"
         )
-    (place,) = places
-    if left_out := known_names(repr(x) for i, x in enumerate(names) if i != place):
-        warn_user(
-            f"the data frame: column {names[place]!r} taken, left out: {left_out}"
-        )
-    column = table.column(place)
-    return list_matrix(column.chunks, len(column), f"column {names[place]!r}")
+    if vectors:
+        (place,) = vectors
+        name, column = names[place], table.column(place)
+        if others := known_names(repr(x) for i, x in enumerate(names) if i != place):
+            warn_user(f"the data frame: column {name!r} taken, left out: {others}")
+        return list_matrix(column.chunks, len(column), f"column {name!r}"), None
+    matrix = number_matrix(fields, table.columns, len(table), "the data frame")
+    return _named(matrix, frame.columns if hasattr(frame, "iloc") else names)
 
 
 def _named(
@@ -162,6 +148,8 @@ def _of_array(items: Any, name: str) -> NDArray[Any]:
         array = np.asarray(items)
     except (ValueError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())
+        if "inhomogeneous" in reason:
+            reason = "their rows have several lengths"
         raise FeatureError(f"{name} are not a matrix: {reason}") from None
     if array.dtype == object and array.ndim == 0:
         raise NoNumberError(f"{name} must be a matrix of numbers, got {a_kind(items)}")
@@ -169,10 +157,7 @@ def _of_array(items: Any, name: str) -> NDArray[Any]:
 
 
 def _of_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:
-    """Return an array of Python's numbers as float64; of vectors, as a matrix.
-
-    Strings of digits are not numbers, nor is what float64 cannot hold.
-    """
+    """Return an array of Python's numbers as float64; of vectors, as a matrix."""
     first = array[0] if array.ndim == 1 and len(array) else None
     is_array = isinstance(first, np.ndarray) and first.ndim > 0
     if is_array or isinstance(first, list | tuple):
@@ -182,8 +167,23 @@ def _of_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:
             raise FeatureError(f"{name} are not a matrix: {error}") from None
         return _of_objects(matrix, name) if matrix.dtype == object else matrix
     for kind in set(map(type, array.ravel().tolist())):
-        if not issubclass(kind, Number | np.bool_) or issubclass(kind, complex):
-            raise _no_number(array, kind, name)
+        if issubclass(kind, Number | np.bool_) and not issubclass(kind, complex):
+            continue
+        place = next(i for i, value in np.ndenumerate(array) if type(value) is kind)
+        axes = zip(("row", "column"), place, strict=False)
+        where = ", ".join(f"{axis} {i}" for axis, i in axes)
+        if kind is type(None) or kind.__name__ == "NAType":
+            raise FeatureError(f"{name} must be real numbers, got no value in {where}")
+        reason = ""
+        try:
+            float(array[place])
+        except TypeError as error:  # scikit-learn's tests look for Python's own words
+            reason = f" ({error})"
+        except Exception:  # of whatever class that is
+            pass
+        raise NoNumberError(
+            f"{name} must be real numbers, got {kind.__name__} in {where}{reason}"
+        )
     try:
         return array.astype(np.float64)
     except OverflowError:
@@ -192,34 +192,15 @@ def _of_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:
         raise FeatureError(f"{name} must be real numbers: {error}") from None
 
 
-def _no_number(array: NDArray[np.object_], kind: type, name: str) -> FeatureError:
-    place = next(i for i, value in np.ndenumerate(array) if type(value) is kind)
-    where = ", ".join(
-        f"{axis} {i}" for axis, i in zip(("row", "column"), place, strict=False)
-    )
-    message = f"{name} must be real numbers, got "
-    if kind is type(None) or kind.__name__ == "NAType":
-        return FeatureError(f"{message}no value in {where}")
-    message += f"{kind.__name__} in {where}"
-    try:
-        float(array[place])
-    except TypeError as error:  # scikit-learn's tests look for Python's own words
-        return NoNumberError(f"{message} ({error})")
-    except Exception:  # of whatever class that is
-        return NoNumberError(message)
-    return NoNumberError(message)
-
-
 def number_matrix(
     fields: Sequence[Any], columns: Iterable[Any], n_rows: int, source: str
 ) -> NDArray[Any]:
     """Return columns of numbers side by side, in the smallest type that holds all.
 
-    They come one after the other, so that not all need be in memory. Raises
-    FeatureError when one holds something else, or a value is missing.
+    They come one after the other, so that not all need be in memory.
     """
     for field in fields:
-        if not (is_number(field.type) or is_flag(field.type)):
+        if not (is_number(field.type) or pa.types.is_boolean(field.type)):
             kind = "string" if is_text(field.type) else field.type
             raise FeatureError(
                 f"column {field.name!r} of {source} holds {kind}, not numbers"
@@ -239,54 +220,38 @@ def _numbers(column: Any, what: str) -> NDArray[Any]:
 
 
 def list_matrix(chunks: Iterable[Any], n_rows: int, what: str) -> NDArray[Any]:
-    """Return lists of numbers of one length as a matrix; no copy of a single chunk.
-
-    All together may hold more numbers than one array with offsets of 32 bits. Raises
-    FeatureError when a list or a number is missing, or lengths differ.
-    """
+    """Return lists of numbers of one length as a matrix; no copy of a single chunk."""
     matrix, start = np.empty((0, 0)), 0
     for chunk in chunks:
-        rows = _list_rows(chunk, what, start)
-        if not len(rows):
+        if not len(chunk):
             continue
-        if not start:
-            if len(rows) == n_rows:
-                return rows
-            matrix = np.empty((n_rows, rows.shape[1]), rows.dtype)
-        if rows.shape[1] != matrix.shape[1]:
+        if chunk.null_count:
+            raise FeatureError(missing_message(chunk, what, start))
+        values = chunk.flatten()  # what the rows of a slice hold, and no more
+        if pa.types.is_fixed_size_list(chunk.type):
+            lengths = np.full(len(chunk), chunk.type.list_size)
+        else:
+            lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
+        if values.null_count:
+            place = pc.index(values.is_null(), True).as_py()
+            row = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
+            raise FeatureError(f"{what} lacks a number in row {start + row}")
+        width = matrix.shape[1] if start else int(lengths[0])
+        if (lengths != width).any():
+            row = int(np.argmax(lengths != width))
             raise FeatureError(
-                f"{what} has vectors of several lengths: {matrix.shape[1]} numbers in "
-                f"row 0, {rows.shape[1]} in row {start}"
+                f"{what} has vectors of several lengths: {width} numbers in row 0, "
+                f"{lengths[row]} in row {start + row}"
             )
+        rows = np.asarray(values.to_numpy(zero_copy_only=False))
+        rows = rows.reshape(len(chunk), width)
+        if len(rows) == n_rows:
+            return rows
+        if not start:
+            matrix = np.empty((n_rows, width), rows.dtype)
         matrix[start : start + len(rows)] = rows
         start += len(rows)
     return matrix
-
-
-def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    if chunk.null_count:
-        raise FeatureError(missing_message(chunk, what, first_row))
-    values = chunk.flatten()  # what the rows of a slice hold, and no more
-    if types.is_fixed_size_list(chunk.type):
-        lengths = np.full(len(chunk), chunk.type.list_size)
-    else:
-        lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
-    if values.null_count:
-        place = pc.index(values.is_null(), True).as_py()
-        row = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
-        raise FeatureError(f"{what} lacks a number in row {first_row + row}")
-    if len(lengths) and (lengths != lengths[0]).any():
-        row = int(np.argmax(lengths != lengths[0]))
-        raise FeatureError(
-            f"{what} has vectors of several lengths: {lengths[0]} numbers in row "
-            f"{first_row}, {lengths[row]} in row {first_row + row}"
-        )
-    width = int(lengths[0]) if len(lengths) else 0
-    flat = values.to_numpy(zero_copy_only=False)
-    return np.asarray(flat).reshape(len(chunk), width)
 
 
 # Checks of columns
@@ -294,8 +259,6 @@ def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
 
 def missing_message(column: Any, what: str, first_row: int = 0) -> str:
     """Return the message that a column has gaps."""
-    import pyarrow.compute as pc
-
     n, row = column.null_count, pc.index(column.is_null(), True).as_py()
     more = f", nor in {n - 1} more" * (n > 1)
     return f"{what} has no value in row {first_row + row}{more}"
@@ -303,8 +266,6 @@ def missing_message(column: Any, what: str, first_row: int = 0) -> str:
 
 def repeated(column: Any) -> tuple[Any, int] | None:
     """Return a value that a column holds more than once, and how often."""
-    import pyarrow.compute as pc
-
     if len(column) < 2:
         return None
     counts = pc.value_counts(column)

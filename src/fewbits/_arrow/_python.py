@@ -6,7 +6,8 @@ several kinds are refused here.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
@@ -16,6 +17,8 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+
+from fewbits._lazy import pa, pc
 
 #: What values are, by their types; the first that fits counts.
 _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -43,20 +46,9 @@ def array_of(values: Iterable[Any]) -> Any:
     """Return Python values as an Arrow array; raise TypeError for several kinds.
 
     Paths become their texts; None, NA and NaT are missing, and NaN among other values.
-    Among numbers, "NaN", "Infinity" and "-Infinity" are such, as JSON has them. Lists of
-    pairs whose keys and values are of two kinds are maps.
-
-    Examples
-    --------
-    >>> array_of(["a", None]).to_pylist()
-    ['a', None]
-    >>> array_of([True, 1.5])
-    Traceback (most recent call last):
-        ...
-    TypeError: truth values among numbers
+    Among numbers, "NaN", "Infinity" and "-Infinity" are such, as JSON has them. Lists
+    of pairs whose keys and values are of two kinds are maps.
     """
-    import pyarrow as pa
-
     originals = values = [*values]
     kinds = set(map(type, values))
     gaps = {kind for kind in kinds if kind.__name__ in ("NAType", "NaTType")}
@@ -152,6 +144,14 @@ def _kind_of_time(value: Any) -> str:
     return f"{kind} with a zone"
 
 
+def python_rows(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of an Arrow table, whose values are those of `python_values`."""
+    if not table.num_columns:
+        return [{} for _ in range(table.num_rows)]
+    values = zip(*map(python_values, table.columns), strict=True)
+    return [dict(zip(table.column_names, row, strict=True)) for row in values]
+
+
 def python_values(column: Any) -> list[Any]:
     """Return the values of a column as plain Python has them.
 
@@ -159,28 +159,24 @@ def python_values(column: Any) -> list[Any]:
     they have a zone: those with nanoseconds, and years beyond 9999. Floats of 32 and 16
     bits become the shortest number that is the same in that many bits: .4, not
     0.4000000059604645.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> python_values(pa.chunked_array([pa.array([0.4, None], pa.float32())]))
-    [0.4, None]
-    >>> python_values(pa.chunked_array([pa.array([1], pa.timestamp("ns"))]))
-    ['1970-01-01T00:00:00.000000001']
     """
     kind = column.type
     if kind.id in _plain_kinds():
         plain: list[Any] = column.to_pylist()
         return plain
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_dictionary(kind) and kind.value_type.id not in _plain_kinds():
+    if pa.types.is_dictionary(kind) and kind.value_type.id not in _plain_kinds():
         column, kind = column.cast(kind.value_type), kind.value_type
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    if any(is_one(kind) for is_one in lists):
-        return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
-    if types.is_struct(kind):
+    if re.match("(large_|fixed_size_)?list<", str(kind)):
+        rows: list[Any] = []
+        for chunk in column.chunks:
+            members = iter(python_values(pa.chunked_array([chunk.flatten()])))
+            if (size := getattr(kind, "list_size", None)) is None:
+                lengths = chunk.value_lengths().to_pylist()
+            else:
+                lengths = [None if x else size for x in chunk.is_null().to_pylist()]
+            rows += [None if n is None else [*islice(members, n)] for n in lengths]
+        return rows
+    if pa.types.is_struct(kind):
         names, structs = [field.name for field in kind], []
         for chunk in column.chunks:
             parts = [python_values(pa.chunked_array([x])) for x in chunk.flatten()]
@@ -188,21 +184,19 @@ def python_values(column: Any) -> list[Any]:
                 row = {x: part[i] for x, part in zip(names, parts, strict=True)}
                 structs.append(None if gap else row)
         return structs
-    if types.is_map(kind):
+    if pa.types.is_map(kind):
         pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
         rows = python_values(column.cast(pa.list_(pairs)))
         return [row and [tuple(pair.values()) for pair in row] for row in rows]
-    if types.is_float32(kind) or types.is_float16(kind):
+    if pa.types.is_float32(kind) or pa.types.is_float16(kind):
         dtype, numbers = kind.to_pandas_dtype(), column.to_numpy(zero_copy_only=False)
         gaps = column.is_null().to_pylist()
         return [
             None if gap else float(str(dtype(number)))
             for gap, number in zip(gaps, numbers, strict=True)
         ]
-    if types.is_date(kind) or types.is_timestamp(kind):
-        import pyarrow.compute as pc  # which takes as long as a search
-
-        utc = column if types.is_date(kind) else column.cast(pa.timestamp(kind.unit))
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        utc = column if pa.types.is_date(kind) else column.cast(pa.timestamp(kind.unit))
         years = pc.min_max(pc.year(utc))
         low, high = years["min"].as_py(), years["max"].as_py()
         if low is not None and not 1 <= low <= high <= 9999:
@@ -216,42 +210,21 @@ def python_values(column: Any) -> list[Any]:
 @cache
 def _plain_kinds() -> frozenset[int]:
     """Return the numbers of types whose values Arrow gives as they are wanted."""
-    import pyarrow as pa
-
     kinds = pa.string(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
     return frozenset(kind.id for kind in kinds)
 
 
-def _rows_of_lists(chunk: Any) -> Iterator[Any]:
-    import pyarrow as pa
-
-    members = python_values(pa.chunked_array([chunk.flatten()]))
-    if hasattr(chunk, "value_lengths"):
-        lengths = chunk.value_lengths().to_pylist()
-    else:  # all lists are of one length
-        size = chunk.type.list_size
-        lengths = [None if gap else size for gap in chunk.is_null().to_pylist()]
-    start = 0
-    for length in lengths:
-        yield None if length is None else members[start : start + length]
-        start += length or 0
-
-
 def _of_nanoseconds(column: Any) -> list[Any]:
     """Return times of Python where they are whole microseconds; else texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
     kind = column.type
-    if types.is_timestamp(kind):
+    if pa.types.is_timestamp(kind):
         coarse = pa.timestamp("us", kind.tz)
     else:
-        coarse = pa.time64("us") if types.is_time(kind) else pa.duration("us")
+        coarse = pa.time64("us") if pa.types.is_time(kind) else pa.duration("us")
     whole = column.cast(coarse, safe=False)
     exact = pc.equal(whole.cast(kind), column).to_pylist()
     times = whole.to_pylist()
-    if types.is_duration(kind):
+    if pa.types.is_duration(kind):
         texts: list[str | None] = []
         for count in column.cast(pa.int64()).to_pylist():
             seconds, part = divmod(abs(count or 0), 10**9)
@@ -267,10 +240,7 @@ def _of_nanoseconds(column: Any) -> list[Any]:
 
 def _iso(column: Any) -> list[str | None]:
     """Return times in ISO 8601; in UTC, as Arrow cuts offsets with seconds."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_timestamp(column.type) and column.type.tz is not None:
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
         column = column.cast(pa.timestamp(column.type.unit, "UTC"))
     texts = column.cast(pa.string()).to_pylist()
     return [None if text is None else text.replace(" ", "T", 1) for text in texts]

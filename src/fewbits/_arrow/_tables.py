@@ -1,5 +1,6 @@
 """Tables and columns of any library as plain Arrow, and their values as Python's."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._arrow._python import array_of
+from fewbits._lazy import pa, pc
 from fewbits.errors import ArgumentError, a_kind, one_line
 
 _MANY = 30  # names in a message
@@ -21,78 +23,43 @@ _UNREADABLE = (TypeError, ValueError, OverflowError, NotImplementedError)
 
 def is_text(kind: Any) -> bool:
     """Return whether a type holds texts."""
-    import pyarrow.types as types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def is_list(kind: Any) -> bool:
     """Return whether a type holds lists of numbers, which may be vectors."""
-    import pyarrow.types as types
-
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     return any(is_one(kind) for is_one in lists) and is_number(kind.value_type)
-
-
-def is_integer(kind: Any) -> bool:
-    """Return whether a type holds integers."""
-    import pyarrow.types as types
-
-    return bool(types.is_integer(kind))
-
-
-def is_flag(kind: Any) -> bool:
-    """Return whether a type is boolean, which counts as 0 and 1 among numbers."""
-    import pyarrow.types as types
-
-    return bool(types.is_boolean(kind))
 
 
 def is_number(kind: Any) -> bool:
     """Return whether a type is numeric; booleans are not."""
-    import pyarrow.types as types
-
-    return bool(is_integer(kind) or types.is_floating(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def plain_type(kind: Any) -> Any:
-    """Return the plain type with the same values: of a dictionary, those it holds.
-
-    Decimals become float64, a tensor of fixed shape a list of its numbers, and views
-    what they view.
-    """
-    import pyarrow as pa
-    import pyarrow.types as types
-
+    """Return the plain type with the same values; decimals become float64."""
     if isinstance(kind, pa.BaseExtensionType):
         return plain_type(kind.storage_type)
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return plain_type(kind.value_type)
-    if types.is_string(kind) or types.is_string_view(kind):
+    if pa.types.is_string(kind) or pa.types.is_string_view(kind):
         return pa.large_string()
-    if types.is_binary_view(kind):
+    if pa.types.is_binary_view(kind):
         return pa.large_binary()
-    if types.is_decimal(kind):
+    if pa.types.is_decimal(kind):
         return pa.float64()
-    if types.is_fixed_size_list(kind):
+    if pa.types.is_fixed_size_list(kind):
         return pa.list_(plain_type(kind.value_type), kind.list_size)
-    lists = (types.is_list, types.is_large_list)
-    views = (types.is_list_view, types.is_large_list_view)
+    lists = (pa.types.is_list, pa.types.is_large_list)
+    views = (pa.types.is_list_view, pa.types.is_large_list_view)
     if any(is_one(kind) for is_one in (*lists, *views)):
         return pa.large_list(plain_type(kind.value_type))
     return kind
 
 
 def known_names(names: Iterable[str]) -> str:
-    r"""Return the names of columns for a message of one line, a few of many.
-
-    Examples
-    --------
-    >>> known_names(["a", "b\n"])
-    'a, b?'
-    >>> known_names(["price "])
-    "'price '"
-    """
+    """Return the names of columns for a message of one line, a few of many."""
     names = list(names)
     more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
     # A blank at an end of a name is its part, and would not be seen.
@@ -102,24 +69,31 @@ def known_names(names: Iterable[str]) -> str:
 
 
 def no_column(what: str, name: str, names: Iterable[str]) -> str:
-    """Return the message that there is no column of a name.
+    """Return the message that there is no column of a name."""
+    names = list(names)
+    near = get_close_matches(str(name), names, n=1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    has = known_names(names) or "none"
+    return f"{what} has no column {name!r}{meant}; it has {has}"
+
+
+def split_names(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return names of columns, of which one may be several with commas between them.
+
+    A column whose own name has a comma comes first.
 
     Examples
     --------
-    >>> no_column("t.csv", "a,b", ["a", "b"])
-    "t.csv has no column 'a,b'; it has a, b: name each by itself, as --columns a \
---columns b"
+    >>> split_names(["a,b", "c"], ["a", "b", "c"]), split_names(["a,b"], ["a,b", "a"])
+    (['a', 'b', 'c'], ['a,b'])
     """
-    names = list(names)
-    parts = [part.strip() for part in str(name).split(",")]
-    hint = ""
-    if len(parts) > 1 and {*parts} <= {*names}:
-        options = " ".join(f"--columns {part}" for part in parts)
-        hint = f": name each by itself, as {options}"
-    near = [] if hint else get_close_matches(str(name), names, n=1)
-    meant = f" (did you mean {near[0]!r}?)" if near else ""
-    has = known_names(names) or "none"
-    return f"{what} has no column {name!r}{meant}; it has {has}{hint}"
+    known, split = list(known), list[str]()
+    for name in names:
+        if isinstance(name, str) and "," in name and name not in known:
+            split += map(str.strip, name.split(","))
+        else:
+            split.append(name)
+    return split
 
 
 # Columns of any encoding
@@ -127,20 +101,12 @@ def no_column(what: str, name: str, names: Iterable[str]) -> str:
 
 def plain_table(table: Any) -> Any:
     """Return the table with every column as `plain_column` has it."""
-    import pyarrow as pa
-
     columns = [plain_column(column) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
 def plain_column(column: Any) -> Any:
-    """Return a column whose type is plain, see `plain_type`; most are so already.
-
-    Dictionaries, run-end encodings, views and extension types (a tensor of fixed shape,
-    for instance) are read as what they stand for.
-    """
-    import pyarrow as pa
-
+    """Return a column whose type is plain, see `plain_type`; most are so already."""
     kind = plain_type(column.type)
     if column.type == kind:
         return column
@@ -158,13 +124,10 @@ def stored_column(column: Any) -> Any:
 
     These say how values lie in memory, not what they are, and few kernels know them.
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     kind = column.type
     if _is_layout(kind):
         return plain_column(column)
-    if not (types.is_dictionary(kind) and _is_layout(kind.value_type)):
+    if not (pa.types.is_dictionary(kind) and _is_layout(kind.value_type)):
         return column
     values = plain_type(kind.value_type)  # Arrow cannot decode views
     return pa.chunked_array(
@@ -176,29 +139,24 @@ def stored_column(column: Any) -> Any:
 
 
 def _is_layout(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    texts = types.is_string_view(kind) or types.is_binary_view(kind)
-    lists = types.is_list_view(kind) or types.is_large_list_view(kind)
-    return bool(texts or lists or types.is_run_end_encoded(kind))
+    texts = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
+    lists = pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind)
+    return bool(texts or lists or pa.types.is_run_end_encoded(kind))
 
 
 def _plain(chunk: Any, kind: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.types as types
-
     if isinstance(chunk, pa.ExtensionArray):
         return _plain(chunk.storage, kind)
-    if types.is_dictionary(chunk.type):
+    if pa.types.is_dictionary(chunk.type):
         # Arrow itself takes no views from a dictionary, as polars writes them.
         return _plain(chunk.dictionary, kind).take(chunk.indices)
-    if types.is_run_end_encoded(chunk.type):
-        return _plain(pa.compute.run_end_decode(chunk), kind)
+    if pa.types.is_run_end_encoded(chunk.type):
+        return _plain(pc.run_end_decode(chunk), kind)
     if chunk.type == kind:
         return chunk
-    if types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
+    if pa.types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
         chunk = chunk.cast(pa.string())
-    if types.is_large_list(kind):  # Arrow's own cast loses rows of list views
+    if pa.types.is_large_list(kind):  # Arrow's own cast loses rows of list views
         return with_members(chunk, _plain(chunk.flatten(), kind.value_type))
     try:
         return chunk.cast(kind)
@@ -210,8 +168,6 @@ def _plain(chunk: Any, kind: Any) -> Any:
 
 def with_members(lists: Any, members: Any) -> Any:
     """Return lists of any lengths as large ones, with other members in their order."""
-    import pyarrow as pa
-
     lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
     mask = lists.is_null() if lists.null_count else None
@@ -227,15 +183,11 @@ def one_chunk(column: Any) -> Any:
 
 def own_memory(column: Any) -> Any:
     """Return a copy of a column in read-only memory."""
-    import pyarrow as pa
-
     return own_table(pa.table([column], names=[""])).column(0)
 
 
 def own_table(table: Any) -> Any:
     """Return a copy of a table in read-only memory."""
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -247,8 +199,6 @@ def own_table(table: Any) -> Any:
 
 def is_frame(items: Any) -> bool:
     """Return whether an object is a table of pandas, polars, pyarrow or others."""
-    import sys
-
     kind = type(items)  # a LazyFrame of polars warns when it is asked itself
     if hasattr(kind, "column_names") and hasattr(kind, "schema"):
         return True  # pyarrow.Table and RecordBatch
@@ -267,15 +217,13 @@ def frame_names(frame: Any) -> list[str]:
 
 
 def is_column(items: Any) -> bool:
-    """Return whether an object is one column: a Series, or an Arrow array.
-
-    Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
-    """
+    """Return whether an object is one column: a Series, or an Arrow array."""
     if is_frame(items):
         return False
     if not _is_pandas(items, "Series"):
         return any(hasattr(items, f"__arrow_c_{way}__") for way in ("stream", "array"))
     first = items.iloc[0] if items.dtype == object and len(items) else None
+    # Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
     return not (isinstance(first, PurePath) or hasattr(first, "getbands"))
 
 
@@ -287,10 +235,7 @@ def as_table(frame: Any) -> Any:
 
 
 def typed_table(frame: Any) -> Any:
-    """Return a data frame as an Arrow table whose columns keep their types.
-
-    The index of pandas is left out, as scikit-learn does.
-    """
+    """Return a data frame as an Arrow table of its types, without an index."""
     table, reasons = typed_columns(frame)
     for name, reason in reasons.items():
         kind = type(frame).__name__
@@ -299,12 +244,7 @@ def typed_table(frame: Any) -> Any:
 
 
 def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
-    """Return what `typed_table` does, and why columns of objects cannot be read.
-
-    These are columns of nulls in the table: one that is not asked for does no harm.
-    """
-    import pyarrow as pa
-
+    """Return what `typed_table` does; why columns, null there, cannot be read."""
     if isinstance(frame, pa.Table):
         return frame, {}
     if isinstance(frame, pa.RecordBatch):
@@ -334,11 +274,6 @@ def as_frame(items: Any) -> Any:
     pandas), a RecordBatchReader, which is read to its end, or a dataset of pyarrow;
     anything else is returned as it is, but that columns of pandas that are numbered
     from 0 on get into this order.
-
-    Examples
-    --------
-    >>> as_frame([{"id": 1}, {"id": 2, "text": "b"}]).to_pydict()
-    {'id': [1, 2], 'text': [None, 'b']}
     """
     if isinstance(items, np.ndarray | str):  # the most frequent: Arrow stays unloaded
         return items
@@ -358,14 +293,18 @@ def as_frame(items: Any) -> Any:
     is_rows = isinstance(items, list | tuple) and items and _has_names(items[0])
     if not (is_rows or _is_row(items)):
         return items
-    import pyarrow as pa
-
     arrays: dict[str, Any] = {}
     with _one_line(f"cannot read the {kind.__name__} as a table"):
         if is_rows:
             if not all(map(_has_names, items)):
                 raise ValueError("some rows have names, some have none")
-            rows = [_as_dict(row) for row in items]
+            rows = []
+            for row in items:
+                if _is_pandas(row, "Series"):
+                    if not row.index.is_unique:
+                        raise ValueError("a name comes twice in a row")
+                    row = row.to_dict()
+                rows.append(row._asdict() if hasattr(row, "_asdict") else row)
             names = dict.fromkeys(name for row in rows for name in row)
             items = {x: [row.get(x) for row in rows] for x in names}
         for name, values in items.items():
@@ -387,7 +326,10 @@ def rows_by_names(items: Any) -> dict[frozenset[str], list[int]]:
     positions: dict[frozenset[str], list[int]] = {}
     if isinstance(items, list | tuple) and items and all(map(_has_names, items)):
         for i, row in enumerate(items):
-            names = frozenset(map(str, _as_dict(row)))
+            is_series = _is_pandas(row, "Series")
+            names = frozenset(
+                map(str, row.index if is_series else getattr(row, "_fields", row))
+            )
             positions.setdefault(names, []).append(i)
     return positions
 
@@ -410,10 +352,7 @@ def is_mixed(frame: Any) -> bool:
 
 
 def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return a frame of pandas with the named levels of its index as columns.
-
-    And their names; an index without a name stays where it is.
-    """
+    """Return a frame of pandas with named levels of its index as columns, and these."""
     if not _is_pandas(frame, "DataFrame"):
         return frame, ()
     columns = {*map(str, frame.columns)}
@@ -423,14 +362,6 @@ def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
     return (frame.reset_index(level=names) if names else frame), tuple(names)
 
 
-def has_own_index(frame: Any) -> bool:
-    """Return whether a frame of pandas has an index that is named, or not 0..n-1."""
-    if not _is_pandas(frame, "DataFrame"):
-        return False
-    index = frame.index
-    return any(index.names) or not np.array_equal(index, np.arange(len(frame)))
-
-
 def as_column(column: Any) -> Any:
     """Return a Series, an Arrow array or a list as a plain Arrow column."""
     with _one_line("must be a list of values of one type"):
@@ -438,12 +369,10 @@ def as_column(column: Any) -> Any:
 
 
 def typed_column(column: Any) -> Any:
-    """Return what `as_column` does, but of the type that it has.
-
-    In memory of its own, unless it is Arrow's: other libraries write in place.
-    """
+    """Return what `as_column` does, of the type that it has, in memory of its own."""
     with _one_line("must be a list of values of one type"):
         typed = stored_column(_column(column))
+        # Other libraries than Arrow write in place.
         foreign = _is_pandas(column, "Series") or _streams(column)
         return own_memory(typed) if foreign else typed
 
@@ -451,8 +380,6 @@ def typed_column(column: Any) -> Any:
 @contextmanager
 def _one_line(what: str) -> Iterator[None]:
     """Turn what Arrow says of an object into one line."""
-    import pyarrow as pa
-
     try:
         yield
     except (pa.ArrowException, *_UNREADABLE) as error:
@@ -460,8 +387,6 @@ def _one_line(what: str) -> Iterator[None]:
 
 
 def _column(column: Any) -> Any:
-    import pyarrow as pa
-
     # Of objects of polars, Arrow would get the addresses in memory.
     is_object = str(getattr(column, "dtype", "")) in ("object", "Object")
     if is_object or isinstance(column, list | tuple):
@@ -507,18 +432,7 @@ def _has_names(row: Any) -> bool:
     return _is_row(row) or (isinstance(row, tuple) and hasattr(row, "_fields"))
 
 
-def _as_dict(row: Any) -> Mapping[Any, Any]:
-    if _is_pandas(row, "Series"):
-        if not row.index.is_unique:
-            raise ValueError("a name comes twice in a row")
-        row = row.to_dict()
-    values: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
-    return values
-
-
 def _streams(items: Any) -> bool:
-    import pyarrow as pa
-
     is_arrow = isinstance(items, pa.ChunkedArray)
     return hasattr(items, "__arrow_c_stream__") and not is_arrow
 

@@ -18,22 +18,19 @@ def num_threads() -> int:
     """
     global _chosen
     if _chosen is None:
-        _chosen = _default()
-    limit = current_runtime().threads
-    return _chosen if limit is None else min(limit, _chosen)
-
-
-def _default() -> int:
-    text = os.environ.get("FEWBITS_NUM_THREADS", "")
-    if text:
-        if not text.isdigit() or int(text) < 1:
+        text = os.environ.get("FEWBITS_NUM_THREADS", "")
+        if text and (not text.isdigit() or int(text) < 1):
             raise ArgumentError(
                 f"FEWBITS_NUM_THREADS must be a whole number from 1 on, got {text!r}"
             )
-        return int(text)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        if text:
+            _chosen = int(text)
+        elif hasattr(os, "sched_getaffinity"):
+            _chosen = len(os.sched_getaffinity(0))
+        else:
+            _chosen = os.cpu_count() or 1
+    limit = current_runtime().threads
+    return _chosen if limit is None else min(limit, _chosen)
 
 
 def set_num_threads(n: int | None) -> None:

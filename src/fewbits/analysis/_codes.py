@@ -40,14 +40,8 @@ def entropy(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 class Members(NamedTuple):
     """Pairs of an item and a class it belongs to, ordered by class, then by item.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Those with items; the numbers of the columns when labels are a matrix.
-    numbers : ndarray of shape (n_members,), dtype int64
-        Places in `classes`, rising.
-    rows : ndarray of shape (n_members,), dtype int64
-        Items.
+    `classes` are those with items, or the numbers of the columns when labels are a
+    matrix; `numbers` places in `classes`, rising, and `rows` the items.
     """
 
     classes: Array

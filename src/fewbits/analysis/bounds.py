@@ -30,26 +30,14 @@ _BLOCK_PAIRS = 1 << 22  # distances held at once
 class CodeBound:
     """Distances between and within classes; see `code_bound`.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Those with items; the numbers of the columns when labels are a matrix.
-    centres : ndarray of shape (n_classes, n_bytes), dtype uint8
-        Packed.
-    inter : DistanceHistogram
-        D_inter: of all pairs of centres.
-    intra : DistanceHistogram
-        D_intra: of every item to the centre of each of its classes.
-    low_inter, high_intra : int
-        `min_inter` and `max_intra` without the outermost thousandth: the largest
-        distance that 99.9 % of D_inter reach, and the smallest that 99.9 % of D_intra
-        do not exceed.
-    nearest : ndarray of shape (n_classes,), dtype int64
-        Number of the class whose centre is nearest, the first of several.
-    gaps : ndarray of shape (n_classes,), dtype int32
-        Distance to it.
-    widths : ndarray of shape (n_classes,), dtype int32
-        Largest distance of an item to the centre of its class.
+    `classes` are those with items, or the numbers of the columns when labels are a
+    matrix, and `centres` their packed codes. `inter` has the distances of all pairs of
+    centres (D_inter), `intra` those of every item to the centre of each of its classes
+    (D_intra). `low_inter` and `high_intra` are `min_inter` and `max_intra` without the
+    outermost thousandth: what 99.9 % of D_inter reach, and of D_intra do not exceed.
+    `nearest` is the class whose centre is nearest to that of each class, the first of
+    several, `gaps` the distance to it, `widths` the largest distance of an item to the
+    centre of its class.
     """
 
     classes: Array
@@ -119,13 +107,8 @@ def code_bound(codes: CodeArray, n_bits: int, labels: ArrayLike) -> CodeBound:
     n_bits : int
         Length of the codes.
     labels : array-like of shape (n,) or (n, n_labels)
-        The class of each item, all strings or all numbers; or, where an item may have
-        several labels or none, 0 and 1 for each item and label. Labels without items
-        are left out.
-
-    Returns
-    -------
-    CodeBound
+        The class of each item; or, where an item may have several labels or none, 0 and
+        1 for each item and label. Labels without items are left out.
 
     Raises
     ------
@@ -178,8 +161,8 @@ def code_bound(codes: CodeArray, n_bits: int, labels: ArrayLike) -> CodeBound:
     return CodeBound(
         classes=members.classes,
         centres=centres,
-        inter=DistanceHistogram(counts, int(counts.sum()), exact=True),
-        intra=DistanceHistogram(within, len(distances), exact=True),
+        inter=DistanceHistogram(counts),
+        intra=DistanceHistogram(within),
         low_inter=n_bits - _reached(counts[::-1]),
         high_intra=_reached(within),
         nearest=nearest,

@@ -48,15 +48,9 @@ _FEWEST = 3
 class Word(NamedTuple):
     """A word that one side of a bit carries more often than the other.
 
-    Attributes
-    ----------
-    word : str
-    z : float
-        Log-odds ratio in standard errors, above 0; robust ones where groups count.
-    p_value : float
-        Two-sided, corrected for the number of tests.
-    share, other_share : float
-        Share of the items on this side, and on the other, that carry the word.
+    `z` is its log-odds ratio in standard errors, robust ones where groups count,
+    `p_value` two-sided and corrected for the number of tests; `share` and `other_share`
+    of the items on this side, and on the other, carry the word.
     """
 
     word: str
@@ -84,29 +78,18 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Result of `propose_names`.
+    """Result of `propose_names`, whose `significance` and `min_share` these are.
 
-    Attributes
-    ----------
-    bits : dict of int to Proposal
-    n_words : int
-        Words that enough items carry.
-    n_tests : int
-        Words times bits: what p values are multiplied with.
-    significance : float
-        The largest corrected p value of a word that is in a name.
-    min_share : float
-        The smallest share of the items of a side that carry a word in its name.
-    n_groups : int, default=None
-        Groups with words, where these count in place of items.
+    `bits` has a `Proposal` for each bit; `n_words` words are tested, those that enough
+    items carry, and `n_groups` are the groups with words, where these count in place of
+    items, or None.
     """
 
     bits: dict[int, Proposal] = field(repr=False)
     n_words: int
-    n_tests: int
     significance: float
-    min_share: float = 0
-    n_groups: int | None = None
+    min_share: float
+    n_groups: int | None
 
     __repr__ = one_line
 
@@ -153,10 +136,8 @@ def propose_names(
 ) -> Proposals:
     """Propose names for both sides of bits: the words that distinguish them best.
 
-    A word counts once for each item that carries it. Words are runs of letters and
-    digits in lower case, see `tokenize`; nothing is stemmed. A few dozen English ones,
-    such as "of" and "with", are not counted: they may distinguish sides, but name
-    nothing.
+    A word counts once for each item that carries it, see `tokenize`. A few dozen
+    English ones, such as "of" and "with", are not counted: they name nothing.
 
     Parameters
     ----------
@@ -175,17 +156,11 @@ def propose_names(
     significance : float, default=0.01
         Words with a larger corrected p value are not proposed.
     min_share : float, default=0.1
-        Words that a smaller share of the items of a side carry are not proposed for it:
-        they may be significant, but do not say what the side is. 0 proposes them.
+        Words that a smaller share of the items of a side carry are not proposed for it.
     groups : array-like of shape (n,), default=None
-        Classes of the items, or whatever else makes some of them alike, all strings or
-        all numbers; at least 3. With them a name is to hold for other groups, too, of
-        which these are a sample. None takes items as independent, and names hold for
-        groups such as these.
-
-    Returns
-    -------
-    Proposals
+        Classes of the items, or whatever else makes some of them alike; at least 3.
+        With them a name is to hold for other groups, too, of which these are a sample.
+        None takes items as independent, and names hold for groups such as these.
 
     Raises
     ------
@@ -327,20 +302,15 @@ def propose_names(
                 best(-z_bit, p, of_zeros, of_ones), best(z_bit, p, of_ones, of_zeros)
             )
     n_groups = None if word_groups is None else word_groups.n_groups
-    return Proposals(proposals, len(words), n_tests, significance, min_share, n_groups)
+    return Proposals(proposals, len(words), significance, min_share, n_groups)
 
 
 def tokenize(text: _Text) -> set[str]:
-    """Return the different words of a text.
+    """Return the different words of a text; of None, which has none.
 
     Runs of letters and digits in lower case, joined by hyphens and apostrophes inside.
     No word is stemmed. A list of strings is taken as words already, which serves
     scripts without spaces between words, or with marks between letters.
-
-    Raises
-    ------
-    ArgumentError
-        When it is neither a text, nor a list of such, nor None, which has no words.
 
     Examples
     --------

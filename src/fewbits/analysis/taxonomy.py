@@ -35,13 +35,8 @@ _ROUNDING = 1e-12  # sums in another order
 class Taxonomy:
     """A binary tree whose leaves are classes; see `taxonomy`.
 
-    Attributes
-    ----------
-    names : tuple of str
-    linkage : ndarray of shape (n_classes - 1, 4), dtype float64
-        As in `scipy.cluster.hierarchy.linkage`: both children, height, leaves.
-    distances : ndarray of shape (n_classes * (n_classes - 1) / 2,), dtype float64
-        Between the classes themselves, as in `scipy.spatial.distance.pdist`.
+    `linkage` is as in `scipy.cluster.hierarchy`: both children, height, leaves of each
+    merge; `distances` are between the classes themselves, as of `pdist` of SciPy.
     """
 
     names: tuple[str, ...]
@@ -94,10 +89,6 @@ def taxonomy(
     names : sequence of length n_classes, default=None
         None numbers the classes.
 
-    Returns
-    -------
-    Taxonomy
-
     Raises
     ------
     CodeError
@@ -131,7 +122,12 @@ def taxonomy(
     array([1. , 1. , 3.5])
     """
     codes = check_codes(codes, n_bits)
-    words = _class_names(names, len(codes))
+    n = len(codes)
+    if not 2 <= n <= _MAX_CLASSES:
+        raise ArgumentError(f"a taxonomy is of 2 to {_MAX_CLASSES} classes, got {n}")
+    if isinstance(names, str) or (names is not None and len(names) != n):
+        raise ArgumentError(f"need a name for each of {n} classes, got {len(names)}")
+    words = tuple(map(str, range(n) if names is None else names))
     from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
@@ -175,14 +171,12 @@ class BitSplit(NamedTuple):
 
 
 def bit_splits(
-    codes: CodeArray, n_bits: int, names: Sequence[Any] | None = None
+    codes: CodeArray, n_bits: int, names: Sequence[str]
 ) -> tuple[BitSplit, ...]:
     """Return the classes that each bit of a codebook has on and off.
 
     Each bit is in one of the splits, which come in the order of their smallest bits.
     """
-    codes = check_codes(codes, n_bits)
-    words = _class_names(names, len(codes))
     bits = unpack(codes, n_bits)
     groups: dict[bytes, tuple[list[int], list[int]]] = {}
     for bit, column in enumerate(bits.T):
@@ -192,33 +186,14 @@ def bit_splits(
     splits = []
     for equal, inverted in groups.values():
         is_on = bits[:, equal[0]] == 1
-        on = tuple(word for word, one in zip(words, is_on, strict=True) if one)
-        off = tuple(word for word, one in zip(words, is_on, strict=True) if not one)
+        on = tuple(name for name, one in zip(names, is_on, strict=True) if one)
+        off = tuple(name for name, one in zip(names, is_on, strict=True) if not one)
         splits.append(BitSplit(tuple(equal), tuple(inverted), on, off))
     return tuple(splits)
 
 
-def _class_names(names: Sequence[Any] | None, n: int) -> tuple[str, ...]:
-    if not 2 <= n <= _MAX_CLASSES:
-        raise ArgumentError(f"a taxonomy is of 2 to {_MAX_CLASSES} classes, got {n}")
-    if names is None:
-        return tuple(map(str, range(n)))
-    if isinstance(names, str) or len(names) != n:
-        raise ArgumentError(f"need a name for each of {n} classes, got {len(names)}")
-    return tuple(map(str, names))
-
-
 class Measured(NamedTuple):
-    """A statistic and its distribution under chance.
-
-    Attributes
-    ----------
-    value : float
-    chance : float
-        Mean over the shuffles.
-    p_value : float
-        Share of the shuffles, the given order included, with at least this value.
-    """
+    """A statistic, its mean over the shuffles, and the share of these that reach it."""
 
     value: float
     chance: float
@@ -230,15 +205,7 @@ class LevelPurity(NamedTuple):
 
     For two classes of a group, the share of that group among the classes of the
     smallest subtree that holds both; the mean over all such pairs. 1 says that every
-    group is a subtree.
-
-    Attributes
-    ----------
-    n_groups : int
-        Groups of the level that have at least two classes.
-    n_classes : int
-        Classes in them.
-    purity : Measured
+    group is a subtree. Only groups that have at least two classes count.
     """
 
     n_groups: int
@@ -249,15 +216,10 @@ class LevelPurity(NamedTuple):
 class TreeAgreement(NamedTuple):
     """Agreement of a taxonomy with a known tree; see `tree_agreement`.
 
-    Attributes
-    ----------
-    cophenetic : Measured
-        Pearson's correlation, over all pairs of classes, of the heights where they meet
-        in the two trees.
-    distances : Measured
-        The same with the distances of the classes, before any clustering.
-    purity : tuple of LevelPurity
-        For each level with a pair, the broadest first.
+    `cophenetic` is Pearson's correlation, over all pairs of classes, of the heights
+    where they meet in the two trees; `distances` the same with the distances of the
+    classes, before any clustering; `purity` is for each level with a pair, the broadest
+    first.
     """
 
     cophenetic: Measured
@@ -284,10 +246,6 @@ def tree_agreement(
         categories of ICD-10. Paths may differ in length.
     n_permutations : int, default=999
         Times that the classes are shuffled over the leaves, for p-values.
-
-    Returns
-    -------
-    TreeAgreement
 
     Raises
     ------
@@ -444,15 +402,7 @@ def _purity(tree: Taxonomy, groups: IdArray) -> _Statistic:
 
 
 class TaxonomyMetrics(NamedTuple):
-    """Measurements of `write_taxonomy_page`.
-
-    Attributes
-    ----------
-    tree : Taxonomy
-        Of the codes.
-    known : TreeAgreement or None
-        With a known tree, where there is one.
-    """
+    """The tree of codes, and its agreement with a known one where there is one."""
 
     tree: Taxonomy
     known: TreeAgreement | None

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
-from fewbits.backbones._base import Backbone
+from fewbits.backbones._base import Backbone, cached_features, features
 
 if TYPE_CHECKING:
     from fewbits.backbones._efficientnet import EfficientNetLite0
-    from fewbits.backbones._features import cached_features, features
     from fewbits.backbones._networks import OnnxImages, keep_network, pixels
     from fewbits.backbones._registry import available, load
     from fewbits.backbones._wordllama import WordLlama
@@ -19,8 +18,6 @@ else:  # who embeds texts needs none of what looks at images
             "OnnxImages": "fewbits.backbones._networks",
             "WordLlama": "fewbits.backbones._wordllama",
             "available": "fewbits.backbones._registry",
-            "cached_features": "fewbits.backbones._features",
-            "features": "fewbits.backbones._features",
             "keep_network": "fewbits.backbones._networks",
             "load": "fewbits.backbones._registry",
             "pixels": "fewbits.backbones._networks",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fewbits._checks import check_count
 from fewbits._extras import missing_extra
 from fewbits._images import PIXEL_RULE
-from fewbits.backbones._features import cache_folder, read_checked, write_checked
+from fewbits.backbones._base import cache_folder, read_checked, write_checked
 from fewbits.backbones._networks import NetworkImages, session_of
 from fewbits.errors import MissingExtraError
 

@@ -17,8 +17,7 @@ from fewbits._files import atomic_write
 from fewbits._images import PIXEL_RULE, open_rgb
 from fewbits._kernels import num_threads
 from fewbits._spans import spans
-from fewbits.backbones._base import Backbone, Progress
-from fewbits.backbones._features import cache_folder
+from fewbits.backbones._base import Backbone, Progress, cache_folder
 from fewbits.errors import ArtefactError, MissingDataError, MissingExtraError
 
 _BATCH = 64

@@ -11,7 +11,7 @@ from fewbits.classify._calibration import label_scores as label_scores
 from fewbits.classify._calibration import label_threshold as label_threshold
 from fewbits.classify._calibration import load_calibration as load_calibration
 from fewbits.classify._codebook import Codebook, load_codebook
-from fewbits.classify._decoded import Decoded
+from fewbits.classify._decoding import Decoded
 from fewbits.classify._linear import LinearModel, learn_class
 from fewbits.classify._linear import best_scores as best_scores
 from fewbits.classify._linear import learn_classes as learn_classes

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,8 @@ from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._codebook import Codebook
+from fewbits.classify._decoding import FloatArray, class_sums, item_scores, whole
 from fewbits.classify._linear import best_scores
-from fewbits.classify._scores import FloatArray, class_sums, item_scores, whole
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError, ArtefactError
 
@@ -58,14 +58,11 @@ def calibrate(
     codebook: Codebook,
     scores: ArrayLike,
     labels: ArrayLike,
-    *,
-    shifts: bool = False,
-    none: float = 0.0,
 ) -> Calibration:
     """Learn what scores are worth from items that were not trained on.
 
     Bits are taken for independent given the class, with ``p(bit = 1) =
-    sigmoid(scale * score + shift)``. They are not quite, so the scale that makes the
+    sigmoid(scale * score)``. They are not quite, so the scale that makes the
     bits calibrated would make the classes overconfident: it is chosen for the classes,
     to minimise the negative log-likelihood of the true ones.
 
@@ -76,12 +73,6 @@ def calibrate(
         Of held-out items, ``encoder.project(X)``.
     labels : array-like of shape (n,)
         Their classes, by name.
-    shifts : bool, default=False
-        Learn a shift for each bit as well, held back by a normal prior of variance 1;
-        for some ten items per bit or more.
-    none : float, default=0
-        Prior probability of belonging to no class; nothing about it can be learnt from
-        items that belong to one.
 
     Returns
     -------
@@ -92,8 +83,7 @@ def calibrate(
     FeatureError
         When scores are not finite, or not one for each bit.
     ArgumentError
-        When there is no item, a label is beyond the codebook, or `none` is out of
-        range.
+        When there is no item, or a label is beyond the codebook.
 
     References
     ----------
@@ -116,49 +106,28 @@ def calibrate(
         raise ArgumentError(f"{len(checked)} rows of scores, but {len(rows)} labels")
     if not len(rows):
         raise ArgumentError("calibration needs at least one held-out item, got none")
-    if not 0 <= none < 1:
-        raise ArgumentError(f"none must be at least 0 and below 1, got {none}")
     from scipy.optimize import minimize
 
-    # The loss is convex in the scale and in the shifts.
+    bits = unpack(codebook.codes, codebook.n_bits).astype(np.float64)
     size = max(float(np.abs(checked).mean()), 1e-150)
-    loss = _Loss(codebook, checked / size, rows, float(none))
-    start = np.append(1.0, np.zeros(codebook.n_bits))
-    of_shift = (None, None) if shifts else (0, 0)
-    limits: Any = [_SCALES] + [of_shift] * codebook.n_bits
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits).x
-    return Calibration(float(best[0]) / size, best[1:], float(none))
 
-
-class _Loss:
-    """Negative log-likelihood of the true classes, and its gradient."""
-
-    def __init__(
-        self, codebook: Codebook, scores: FloatArray, rows: IdArray, none: float
-    ) -> None:
-        self.codebook, self.scores, self.rows, self.none = codebook, scores, rows, none
-        self.B = unpack(codebook.codes, codebook.n_bits).astype(np.float64)
-
-    def __call__(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        scale, shifts = parameters[0], parameters[1:]
-        loss, gradient = float(shifts @ shifts) / 2, np.append(0.0, shifts)
-        for block in spans(len(self.rows), _ENTRIES // len(self.B)):
-            scores, rows = self.scores[block], self.rows[block]
-            z = scale * scores + shifts  # log-odds
-            none = _none_logits(z, self.none, len(self.B))
-            logits = np.append(z @ self.B.T, none, axis=1)
+    def loss(scales: FloatArray) -> tuple[float, FloatArray]:
+        """Return the negative log-likelihood of the true classes, and its slope."""
+        loss, slope = 0.0, 0.0
+        for block in spans(len(rows), _ENTRIES // len(bits)):
+            scores, own = checked[block] / size, rows[block]
+            logits = scales[0] * scores @ bits.T
             logits -= logits.max(axis=1, keepdims=True)
             weights = np.exp(logits)
             totals = weights.sum(axis=1)
-            loss += float((np.log(totals) - logits[np.arange(len(z)), rows]).sum())
-            weights /= totals[:, None]
-            slopes = weights[:, :-1] @ self.B - self.B[rows]
-            slopes += (
-                weights[:, -1:] * (1 + np.tanh(z / 2)) / 2
-            )  # the logistic function
-            gradient[0] += np.vdot(slopes, scores)
-            gradient[1:] += slopes.sum(axis=0)
-        return loss, gradient
+            loss += float((np.log(totals) - logits[np.arange(len(own)), own]).sum())
+            expected = (weights / totals[:, None]) @ bits
+            slope += float(np.vdot(expected - bits[own], scores))
+        return loss, np.array([slope])
+
+    # It is convex in the scale.
+    best = minimize(loss, [1.0], jac=True, method="L-BFGS-B", bounds=[_SCALES]).x
+    return Calibration(float(best[0]) / size, np.zeros(codebook.n_bits))
 
 
 def _none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:

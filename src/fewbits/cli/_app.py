@@ -5,6 +5,7 @@ import inspect
 import io
 import os
 import platform
+import re
 import signal
 import sys
 import warnings
@@ -44,8 +45,10 @@ COMMANDS = {
     "upsert": ("Change", "_changes"),
     "update": ("Change", "_changes"),
     "delete": ("Change", "_changes"),
+    "drop-columns": ("Change", "_changes"),
     "apply": ("Change", "_apply"),
     "tag": ("Change", "_folder"),
+    "restore": ("Change", "_folder"),
     "backup": ("Change", "_folder"),
     "reencode": ("Change", "_folder"),
     "compact": ("Change", "_folder"),
@@ -59,20 +62,21 @@ COMMANDS = {
     "export": ("Learn and measure", "_encoder"),
     "data": ("Learn and measure", "_data"),
 }
-#: Options by the names that they had in earlier versions.
-FORMER_OPTIONS = {
-    "--by": "--encoder",
-    "--fit-rows": "--n-fit",
-    "--id": "--good-ids",  # of `like`
-    "--keep": "--columns",
-    "--key": "--id",
-    "--labels": "--label",
-    "--method": "--learner",
-    "--not": "--bad",
-    "--not-id": "--bad-ids",
-    "--rows": "--sample",
-    "--seed": "--random-state",
-    "--wait": "--timeout",
+#: Options that may be repeated, whose values have no comma of their own. Columns and
+#: ids may have one: it is looked up whether they do.
+COMMA_LISTS = {"allow_host", "allow_origin", "bits", "codes", "learners", "show"}
+#: What other programs call their commands, or earlier versions ours.
+OTHER_COMMANDS = {
+    **dict.fromkeys(("info", "stats", "show", "describe"), "fewbits inspect"),
+    **dict.fromkeys(("create", "index", "init", "import"), "fewbits build"),
+    **dict.fromkeys(("query", "find", "knn"), "fewbits search"),
+    **dict.fromkeys(("remove", "rm"), "fewbits delete"),
+    **dict.fromkeys(("insert", "append"), "fewbits add"),
+    **dict.fromkeys(("server", "explore", "web"), "fewbits serve"),
+    **dict.fromkeys(("train", "learn"), "fewbits fit"),
+    **dict.fromkeys(("dedup", "dedupe"), "fewbits duplicates"),
+    "version": "fewbits --version",
+    "help": "fewbits --help",
 }
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
@@ -93,7 +97,10 @@ class _Commands(Mapping[str, Any]):
 
 class _Command(TyperCommand):
     def make_parser(self, ctx: Any) -> Any:
-        """Return a parser that refuses an option of one value that is given twice."""
+        """Return a parser that refuses an option of one value that is given twice.
+
+        Values of `COMMA_LISTS` may have commas between them.
+        """
         parser: Any = super().make_parser(ctx)
         parse = parser.parse_args
 
@@ -102,6 +109,8 @@ class _Command(TyperCommand):
             for option, n in Counter(order).items():
                 if n > 1 and option.param_type_name == "option" and not option.multiple:
                     raise UsageError(f"{max(option.opts, key=len)} is given twice")
+                if option.multiple and option.name in COMMA_LISTS:
+                    values[option.name] = ",".join(values[option.name]).split(",")
             return values, rest, order
 
         parser.parse_args = parse_args
@@ -182,7 +191,9 @@ def main() -> None:
     # Arrow imports pandas, where it is installed, to see whether a list is a Series:
     # 0.2 of the 0.65 seconds of a search. Commands read files, never data frames.
     sys.meta_path.insert(0, _NoPandas)
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *_, **__: typer.echo(
+        f"fewbits: warning: {_one_line(str(message))}", err=True
+    )
     # Where one is closed, there is nothing to read, and what is printed goes nowhere.
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
@@ -209,7 +220,7 @@ class _NoPandas:
 def _command(name: str) -> Any:
     """Return a command, or a group of commands, for Click."""
     panel, module = COMMANDS[name]
-    command = vars(import_module(f"fewbits.cli.{module}"))[name]
+    command = vars(import_module(f"fewbits.cli.{module}"))[name.replace("-", "_")]
     if isinstance(command, typer.Typer):
         group = command
     else:
@@ -237,9 +248,9 @@ def _end_of_usage(error: Any) -> NoReturn:
     options = {option for parameter in parameters for option in parameter.opts}
     if text.startswith("Got unexpected extra argument") and "--ids" in options:
         text = f"{text}; ids are given by --ids"
-    former = getattr(error, "option_name", "")
-    if (name_now := FORMER_OPTIONS.get(former)) in options:
-        text = f"No such option: {former}; it is {name_now} now"
+    if (unknown := re.match("No such command '(.*?)'", text)) is not None:
+        name_now = OTHER_COMMANDS.get(unknown[1])
+        text = f"{unknown[0]}; it is '{name_now}' here" if name_now else text
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 
@@ -258,10 +269,6 @@ def _message(error: BaseException) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
     return text
-
-
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    typer.echo(f"fewbits: warning: {_one_line(str(message))}", err=True)
 
 
 def _one_line(text: str) -> str:

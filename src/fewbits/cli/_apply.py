@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: What a line may say, and what is said of it afterwards.
 _VERBS = dict(add="added", upsert="upserted", update="updated", delete="deleted")
+_VERBS["drop_columns"] = "columns_dropped"
 _MOST = 1 << 16  # lines that become one change
 
 
@@ -34,15 +35,13 @@ def apply(
     """Apply the changes of a file to COLLECTION in one commit: all of them, or none.
 
     Each line is one change, and sees those before it: {"add": ROW}, {"upsert": ROW},
-    {"update": ROW}, {"delete": ID} or {"delete": {"filter": CONDITION}}. A row has the
-    id and the columns by name, as a line of a .jsonl file that `add`, `upsert` and
-    `update` take.
+    {"update": ROW}, {"delete": ID}, {"delete": {"filter": CONDITION}} or
+    {"drop_columns": {"columns": [NAME, ...]}}. A row has the id and the columns by
+    name, as a line of a .jsonl file that `add`, `upsert` and `update` take.
 
     Example: fewbits apply my-collection changes.jsonl
     """
-    from fewbits.collection import Collection
-
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     id_name = col.facts.id_column or "id"
     source = "standard input" if changes == "-" else changes
     with (
@@ -113,9 +112,16 @@ def _changed(col: "Collection", verb: str, values: list[Any], folder: Path) -> i
         if [*values[0]] != ["filter"]:
             raise ArgumentError('delete takes an id, or {"filter": CONDITION}')
         return sum(col.delete(filter=value["filter"]) for value in values)
+    if verb == "drop_columns":
+        if any([*value] != ["columns"] for value in values):
+            raise ArgumentError('drop_columns takes {"columns": [NAME, ...]}')
+        for value in values:
+            col.drop_columns(value["columns"])
+        return sum(len(value["columns"]) for value in values)
     # Rows are read as any file of rows is.
     path = folder / "rows.jsonl"
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in values)
-    change = {"add": col.add, "upsert": col.upsert, "update": col.update}[verb]
-    return change(path)
+    if verb == "update":
+        return col.update(path)
+    return col.add(path) if verb == "add" else col.upsert(path)

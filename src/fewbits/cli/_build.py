@@ -3,12 +3,14 @@
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
+from fewbits._lazy import pa
 from fewbits.cli import _options as opt
 from fewbits.cli._changes import print_change
 from fewbits.cli._fit import Learning
@@ -26,12 +28,6 @@ _NOT_ISO = (
     rf"{_DAY}([./-]){_DAY}\1{_YEAR}|{_YEAR}([./]){_DAY}\2{_DAY}"
     rf"|{_DAY}[ -]{_MONTH}[ -]{_YEAR}|{_MONTH} {_DAY},? {_YEAR}"
 )
-#: Types of columns that files hold as texts in ISO 8601.
-_MOMENTS = {
-    "date32": "dates",
-    "timestamp[us]": "times",
-    "timestamp[us, tz=UTC]": "times",
-}
 
 
 def build(
@@ -85,10 +81,7 @@ def build(
     random_state: opt.RandomState = None,
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
-    overwrite: Annotated[
-        bool,
-        Option("--overwrite", help="Replace what COLLECTION holds, its encoder too."),
-    ] = False,
+    overwrite: opt.Overwrite = False,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -122,7 +115,7 @@ def build(
         backbone=backbone,
         groups=groups,
         sample=sample,
-        settings=tuple(settings or ()),
+        settings=settings,
         kernel_map=kernel_map,
         codebook=codebook,
         random_state=random_state,
@@ -141,11 +134,11 @@ def build(
         "skip_blank": skip_blank,
         "skip_unreadable": skip_unreadable,
     }
-    encoder_source = None if encoder is None else Collection.open(encoder)
+    encoder_source = None if encoder is None else opt.open_at(encoder)
     if encoder_source is not None:
         learning.check_none("--encoder leaves nothing to learn")
     if not overwrite and (collection / "collection.json").exists():
-        built = Collection.open(collection)
+        built = opt.open_at(collection)
         if encoder_source is None:
             learning.check_same(collection, built)
         else:
@@ -253,8 +246,6 @@ def _types(types: list[str]) -> dict[str, str]:
 
 def _notes_on_times(built: "Collection") -> Iterator[str]:
     """Yield what to do about columns whose first texts are all days, or times."""
-    import pyarrow as pa
-
     from fewbits._arrow import is_text
 
     texts = [field.name for field in built.schema if is_text(field.type)]
@@ -262,7 +253,11 @@ def _notes_on_times(built: "Collection") -> Iterator[str]:
     if not names or not len(built):
         return
     first = next(built.batches(names)).slice(0, 1000)
-    types = [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")]
+    kinds = {
+        "date32": pa.date32(),
+        "timestamp[us]": pa.timestamp("us"),
+        "timestamp[us, tz=UTC]": pa.timestamp("us", "UTC"),
+    }
     for name in names:
         values = [value for value in first[name].to_pylist() if value]
         if values and all(re.fullmatch(_NOT_ISO, value) for value in values):
@@ -272,12 +267,10 @@ def _notes_on_times(built: "Collection") -> Iterator[str]:
                 "compare letter by letter; write them as 2025-03-14, and build with "
                 f"{option}"
             )
-        for (kind, what), type in zip(_MOMENTS.items(), types, strict=True):
-            try:
+        for kind, type in kinds.items() if values else ():
+            with suppress(pa.ArrowInvalid):
                 pa.array(values, pa.string()).cast(type)
-            except pa.ArrowInvalid:
-                continue
-            if values:
+                what = "dates" if kind == "date32" else "times"
                 option = shlex.join(["--types", f"{name}={kind}"])
                 yield f"{name} holds {what} as texts; {option} reads them as {what}"
-            break
+                break

@@ -31,9 +31,8 @@ def _adding(verb: str, text: str) -> Callable[..., None]:
         timeout: opt.Timeout = None,
         as_json: opt.Json = False,
     ) -> None:
-        from fewbits.collection import Collection
 
-        col = Collection.open(collection)
+        col = opt.open_at(collection)
         with progress_bar("encoding") as progress:
             n = (col.add if verb == "add" else col.upsert)(
                 items,
@@ -94,7 +93,14 @@ def update(
     id: opt.Id = None,
     columns: Annotated[
         list[str] | None,
-        Option(help="Column to change; may be repeated. Default: all of TABLE."),
+        Option(help="Columns to change: price,stock. Default: all of TABLE."),
+    ] = None,
+    filter: Annotated[
+        str | None,
+        Option(
+            help="Change all items that meet an SQL-like condition: TABLE is a row of "
+            "values then, without an id."
+        ),
     ] = None,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
@@ -105,11 +111,11 @@ def update(
     other items.
 
     Example: fewbits update my-collection prices.csv --id sku --columns price
-    """
-    from fewbits.collection import Collection
 
-    col = Collection.open(collection)
-    n = col.update(table, id=id, columns=columns or None, timeout=timeout)
+    Example: echo '{"shelf": 2}' | fewbits update my-collection - --filter "year < 2015"
+    """
+    col, names = opt.open_at(collection), columns or None
+    n = col.update(table, id=id, columns=names, filter=filter, timeout=timeout)
     print_change(collection, col, as_json, updated=n)
 
 
@@ -156,14 +162,13 @@ def delete(
 
     Example: fewbits delete my-collection --filter "year < 2015"
     """
-    from fewbits.collection import Collection
     from fewbits.inputs import read_ids
 
     if ids and source is not None:
         raise ArgumentError("give either --ids or --input")
     opt.check_unread(source, [column] if column else None)
-    col = Collection.open(collection)
-    chosen = opt.typed_ids(col, ids)
+    col = opt.open_at(collection)
+    chosen = list(dict.fromkeys(opt.typed_ids(col, ids))) if ids else None
     if source is not None:
         name = column or col.facts.id_column
         chosen = list(dict.fromkeys(read_ids(source, name, texts=col.has_text_ids)))
@@ -172,6 +177,31 @@ def delete(
     if missing_ok and chosen is not None and filter is None:
         counts["not_there"] = len(chosen) - n
     print_change(collection, col, as_json, **counts)
+
+
+def drop_columns(
+    collection: opt.CollectionPath,
+    columns: Annotated[
+        list[str], Argument(metavar="COLUMN...", help="Columns to drop.")
+    ],
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Drop columns of COLLECTION; codes and order stay.
+
+    There is no confirmation; versions that have names keep the columns, see 'fewbits
+    tag'. Their space on disk is freed by 'fewbits compact'.
+
+    Example: fewbits drop-columns my-collection note price
+    """
+    from fewbits.collection import Collection
+
+    col = Collection.open(collection)
+    col.drop_columns(columns, timeout=timeout)
+    facts = {"dropped_columns": columns, "n_items": len(col), "version": col.version}
+    text = f"{collection}: {', '.join(columns)} dropped; it has "
+    text += f"{', '.join(col.columns) or 'no other columns'}"
+    print_answer(as_json, {"collection": str(collection), **facts}, text)
 
 
 def print_change(path: Path, col: "Collection", as_json: bool, **counts: int) -> None:

@@ -72,9 +72,7 @@ def compare(
             "svm, fit_seconds, encode_us or query_ms. Default: a panel for each."
         ),
     ] = None,
-    backbone: Annotated[
-        str | None, Option(help="Model that turns texts or images into features.")
-    ] = None,
+    backbone: opt.Backbone = None,
     column: opt.Column = None,
     label: opt.Label = None,
     id: opt.IgnoredId = None,
@@ -88,9 +86,7 @@ def compare(
         ),
     ] = None,
     random_state: opt.Seed = 0,
-    device: Annotated[
-        str | None, Option(help="Device of torch, for methods that use it.")
-    ] = None,
+    device: opt.Device = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare methods, lengths and re-rankings; choose the cheapest for a target.

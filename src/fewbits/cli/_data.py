@@ -7,12 +7,12 @@ import typer
 from typer import Argument, Option
 
 from fewbits.cli import _options as opt
-from fewbits.cli._printing import print_json, print_table, progress_bar, say
+from fewbits.cli._printing import print_json, print_table, say
 from fewbits.errors import ArgumentError
 
 data = typer.Typer(
     name="data",
-    help="List, download and export public data sets.",
+    help="List and export public data sets.",
     add_completion=False,
 )
 
@@ -20,9 +20,6 @@ data = typer.Typer(
 @data.command("list")
 def list_data(as_json: opt.Json = False) -> None:
     """List the data sets that fewbits can load, and whether they are on this machine.
-
-    Looks in the folder that the environment variable FEWBITS_DATA names, in the user's
-    data folder and in the folders of Debian's packages.
 
     Example: fewbits data list
     """
@@ -60,9 +57,7 @@ def export(
             "of the items, at most 1,000. They are left out of FILE."
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace existing files.")
-    ] = False,
+    overwrite: opt.Overwrite = False,
 ) -> None:
     """Write the items and labels of a data set to a file.
 
@@ -96,23 +91,3 @@ def export(
         "--id": "id" if whole.kind == "texts" else None,
     }
     typer.echo(f"next: {opt.command_line('build', 'my-collection', output, **options)}")
-
-
-@data.command("get")
-def get(
-    name: Annotated[
-        str, Argument(metavar="NAME", help="A name from 'fewbits data list'.")
-    ],
-    folder: Annotated[
-        Path | None, Option(help="Target folder. Default: the user's data folder.")
-    ] = None,
-) -> None:
-    """Download a data set, or resume an interrupted download.
-
-    Example: fewbits data get fashion-mnist
-    """
-    from fewbits import datasets
-
-    with progress_bar(name) as progress:
-        path = datasets.download(name, folder, progress=progress)
-    typer.echo(f"{name}: {path}")

@@ -1,5 +1,6 @@
 """``fewbits demo``: the main job on real data."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from fewbits._lazy import pa
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import (
     learning_bar,
@@ -59,10 +61,13 @@ def demo(
     data = datasets.load_icd10()
     if not as_json:
         typer.echo(f"{len(data):,} diagnoses of ICD-10-CM, e.g. {data.items[0]!r}")
+    _tell("embedding the diagnoses")
     with progress_bar("reading") as progress:
         features = backbone.extract(data.items, progress=progress)
+    _tell(f"learning codes of {bits} bits, and encoding")
     with learning_bar("learning") as progress:
         built = _build(output, data, features, bits, progress)
+    _tell("comparing them with float vectors and with other codes: a minute or so")
     with learning_bar("comparing") as progress:
         rows = _compare(features, built.encoder, progress)
     answers = _answers(built)
@@ -93,13 +98,18 @@ def demo(
     typer.echo(f"  {opt.command_line('serve', output)}")
 
 
+def _tell(step: str) -> None:
+    """Say what comes, where no bar shows it."""
+    if not sys.stderr.isatty():
+        typer.echo(f"fewbits: {step}", err=True)
+
+
 def _is_demo(folder: Path) -> bool:
     """Return whether a folder holds the collection of an earlier demo."""
-    from fewbits.collection import Collection
     from fewbits.errors import ArtefactError
 
     try:
-        return "data" in Collection.open(folder).facts.extra
+        return "data" in opt.open_at(folder).facts.extra
     except (ArtefactError, OSError):
         return False
 
@@ -112,8 +122,6 @@ def _build(
     Questions that are farther away than other categories are refused. The queries that
     codes are compared by are not learnt from.
     """
-    import pyarrow as pa
-
     from fewbits.collection import Collection, tools
     from fewbits.learners import ITQ
 

@@ -59,7 +59,7 @@ def duplicates(
         radius,
         max_vector_distance=max_vector_distance,
         filter=filter,
-        allowed=opt.typed_ids(col, allowed),
+        allowed=opt.typed_ids(col, allowed) if allowed else None,
     )
     if pairs:
         _show_pairs(answer, as_json)

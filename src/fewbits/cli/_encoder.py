@@ -27,7 +27,7 @@ def encode(
     import numpy as np
 
     from fewbits._files import atomic_write
-    from fewbits.collection import Collection, tools
+    from fewbits.collection import tools
 
     def are_codes(path: Path) -> bool:
         try:
@@ -39,7 +39,7 @@ def encode(
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; write its codes to another file")
     opt.check_output(output, ".npy", "codes", are_codes)
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     source = tools.read_queries(col, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
         codes = col.encode(source, progress=progress)
@@ -72,11 +72,10 @@ def export(
 
     Example: fewbits export my-collection encoder.onnx
     """
-    from fewbits.collection import Collection
     from fewbits.integrations.onnx import export_onnx
 
     opt.check_output(output, ".onnx", "models")
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     encoder = col.encoder
     export_onnx(encoder, output, exact=not fast, scores=scores)
     facts = {

@@ -41,9 +41,7 @@ def fit(
     random_state: opt.RandomState = None,
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace an existing collection.")
-    ] = False,
+    overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
 ) -> None:
     """Learn an encoder from INPUT alone: a collection without rows.
@@ -76,7 +74,7 @@ def fit(
         backbone=backbone,
         groups=groups,
         sample=sample,
-        settings=tuple(settings or ()),
+        settings=settings,
         kernel_map=kernel_map,
         codebook=codebook,
         random_state=random_state,
@@ -123,18 +121,18 @@ def fit(
 class Learning:
     """The options of learning."""
 
-    learner: str | None = None
-    bits: int | None = None
-    backbone: str | None = None
-    groups: str | None = None
-    sample: int | None = None
-    settings: tuple[str, ...] = ()
-    kernel_map: str | None = None
-    codebook: Path | None = None
-    random_state: int | None = None
-    checkpoint: Path | None = None
-    device: str | None = None
-    normalize: bool | None = None
+    learner: str | None
+    bits: int | None
+    backbone: str | None
+    groups: str | None
+    sample: int | None
+    settings: list[str] | None
+    kernel_map: str | None
+    codebook: Path | None
+    random_state: int | None
+    checkpoint: Path | None
+    device: str | None
+    normalize: bool | None
 
     @property
     def name(self) -> str:
@@ -147,7 +145,7 @@ class Learning:
         return [
             f"--{name.replace('_', '-')}"
             for name, value in named.items()
-            if value not in (None, ())
+            if value not in (None, [])
         ]
 
     def check_none(self, why: str) -> None:
@@ -176,7 +174,7 @@ class Learning:
             "--random-state": (self.random_state, seed),
         }
         pairs = {option: pair for option, pair in pairs.items() if pair[0] is not None}
-        for name, value in opt.parse_settings(self.settings).items():
+        for name, value in opt.parse_settings(self.settings or []).items():
             if name != "checkpoint":
                 pairs[f"--set {name}"] = (value, facts.parameters.get(name))
         for option, (value, has) in pairs.items():
@@ -278,7 +276,6 @@ class Learning:
         self, source: "Input", parameters: dict[str, Any], seed: int
     ) -> Any:
         """Return codes for the classes: those of a collection, or made from a tree."""
-        from fewbits.collection import Collection
         from fewbits.training import class_codes_for
 
         path = self.codebook
@@ -287,7 +284,7 @@ class Learning:
             raise ArgumentError(
                 f"give one codebook, got {path} and {parameters['codebook']}"
             )
-        codes: Any = path if path.suffix == ".json" else Collection.open(path).codebook
+        codes: Any = path if path.suffix == ".json" else opt.open_at(path).codebook
         if codes is None:
             raise ArgumentError(f"{path} is a collection without class codes")
         n_bits = parameters.get("n_bits") if self.bits is None else self.bits
@@ -297,7 +294,7 @@ class Learning:
 
     def _parameters(self) -> dict[str, Any]:
         """Return the parameters of the learner that the options set."""
-        parameters = opt.parse_settings(self.settings)
+        parameters = opt.parse_settings(self.settings or [])
         if self.random_state is not None and "random_state" in parameters:
             both = f"{self.random_state} and {parameters['random_state']}"
             raise ArgumentError(f"give one seed, got {both}")

@@ -1,4 +1,4 @@
-"""``fewbits verify``, ``backup``, ``compact``, ``reencode`` and ``tag``."""
+"""``verify``, ``backup``, ``compact``, ``reencode``, ``tag`` and ``restore``."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -114,9 +114,9 @@ def compact(
 
     Example: fewbits compact my-collection
     """
-    from fewbits.collection import Collection, tools
+    from fewbits.collection import tools
 
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
 
     def n_bytes() -> int:
         return tools.disk_bytes(col) + sum(tools.unused_files(collection).values())
@@ -157,10 +157,10 @@ def reencode(
     """
     from fewbits.collection import Collection
 
-    other = Collection.open(encoder)
+    other = opt.open_at(encoder)
     folder = output or collection
     try:
-        col = Collection.open(collection)
+        col = opt.open_at(collection)
     except ArtefactError:
         if output is not None:
             raise
@@ -168,10 +168,10 @@ def reencode(
     else:
         if output is not None:
             col.save(output)
-            col = Collection.open(output)
+            col = opt.open_at(output)
         with progress_bar("encoding") as progress:
             col.reencode(other, progress=progress)
-    col = Collection.open(folder)
+    col = opt.open_at(folder)
     text = f"{folder}: {len(col):,} items of {col.encoder.n_bits} bits"
     print_answer(as_json, {"collection": str(folder), **col.summary()}, text)
 
@@ -197,9 +197,7 @@ def tag(
 
     Example: fewbits tag my-collection before-clean-up --remove
     """
-    from fewbits.collection import Collection
-
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     if name is None:
         opt.check_unused({"--version": version, "--remove": remove}, "NAME")
     elif remove:
@@ -226,3 +224,29 @@ def tag(
         for x in versions
     ]
     print_table(str(collection), ["version", "names", "named at"], rows)
+
+
+def restore(
+    collection: opt.CollectionPath,
+    version: Annotated[
+        str,
+        Option("--at", "--version", help="Version to go back to, by number or name."),
+    ],
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Go back: make the newest version of COLLECTION one that was there before.
+
+    Items, columns and order are as they were then. What came since is lost, unless that
+    version has a name: 'fewbits tag' gives it one.
+
+    Example: fewbits restore my-collection --at before-clean-up
+    """
+    from fewbits.collection import Collection
+
+    col = Collection.open(collection)
+    col.restore(int(version) if version.isdecimal() else version, timeout=timeout)
+    facts = {"at": version, "version": col.version, "n_items": len(col)}
+    text = f"{collection}: {len(col):,} items as at {version}, now version "
+    text += f"{col.version:,}"
+    print_answer(as_json, {"collection": str(collection), **facts}, text)

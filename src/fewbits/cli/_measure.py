@@ -134,13 +134,13 @@ def evaluate(
 
     Example: fewbits evaluate my-collection queries.npy vectors.npy
     """
-    from fewbits.collection import Collection, evaluation, tools
+    from fewbits.collection import evaluation, tools
 
     if label is None:
         opt.check_unused(
             {"--query-label": query_label}, "--label, the labels of the database"
         )
-    col = Collection.open(collection)
+    col = opt.open_at(collection)
     held_out, items = (
         tools.read_queries(col, path, column, label=name, skip_blank=skip_blank)
         for path, name in ((queries, query_label or label), (database, label))

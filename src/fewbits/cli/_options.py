@@ -76,7 +76,7 @@ IgnoredId = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    Option(help="Column of a table to keep; may be repeated. Default: all."),
+    Option(help="Columns of a table to keep: title,year. Default: all."),
 ]
 Normalize = Annotated[
     bool,
@@ -89,6 +89,9 @@ SkipBlank = Annotated[
 ]
 SkipUnreadable = Annotated[
     bool, Option("--skip-unreadable", help="Leave out images that are damaged.")
+]
+Overwrite = Annotated[
+    bool, Option("--overwrite", help="Replace what is there, an encoder too.")
 ]
 Timeout = Annotated[
     float | None,
@@ -131,7 +134,7 @@ Allowed = Annotated[
 ]
 HitColumns = Annotated[
     list[str] | None,
-    Option(help="Column of the results; may be repeated. Default: all."),
+    Option(help="Columns of the results: title,year. Default: all."),
 ]
 Seed = Annotated[int, Option(help="Seed of what is drawn.")]
 
@@ -245,9 +248,8 @@ def read_query(
         raise ArgumentError(f"give either {argument} or one of {others}")
     values: Any
     if ids:
-        from fewbits.collection import tools
-
-        return "ids", [tools.parse_id(collection, text) for text in ids], ids
+        values = typed_ids(collection, ids)
+        return "ids", values, [str(value) for value in values]
     if codes:
         return "codes", codes, codes
     if vectors:
@@ -275,7 +277,7 @@ def check_unread(
         check_unused(options, "--input, it is about a file")
 
 
-def open_at(path: Path, at: str | None) -> "Collection":
+def open_at(path: Path, at: str | None = None) -> "Collection":
     """Return a collection, or one version of it."""
     from fewbits.collection import Collection
 
@@ -306,9 +308,13 @@ def typed_items(
             return False
 
     if typed and collection.backbone is None:
+        hint = "use --input FILE.npy, or an id where the command takes one"
+        if Path(typed[0]).exists():
+            hint = f"use --input {shlex.quote(typed[0])}"
+        elif is_id(typed[0]):
+            hint = f"for the item of this id, use {shlex.join([by_id, typed[0]])}"
         raise ArgumentError(
-            f"{collection.path} takes {collection.kind}, which cannot be typed: use "
-            "--input FILE.npy, or an id where the command takes one"
+            f"{collection.path} takes {collection.kind}, which cannot be typed: {hint}"
         )
     if collection.kind == "images":
         for name in typed:
@@ -335,13 +341,24 @@ def typed_items(
     return list(typed)
 
 
-def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] | None:
-    """Return ids from the command line as the collection has them, each once."""
-    if not ids:
-        return None
+def typed_ids(collection: "Collection", ids: Sequence[str]) -> list[Any]:
+    """Return ids from the command line as the collection has them.
+
+    One that is not there may be several with commas between them.
+    """
     from fewbits.collection import tools
 
-    return list(dict.fromkeys(tools.parse_id(collection, text) for text in ids))
+    typed = []
+    for text in ids:
+        parts = [text]
+        if "," in text:
+            parts = [part.strip() for part in text.split(",")]
+            if collection.has_text_ids and (
+                text in collection or not any(part in collection for part in parts)
+            ):
+                parts = [text]
+        typed += [tools.parse_id(collection, part) for part in parts]
+    return typed
 
 
 # What is written, and what is not used.

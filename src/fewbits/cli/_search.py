@@ -88,12 +88,12 @@ def search(
 
     Example: fewbits search my-images "a red flower" --encoder my-texts
     """
-    from fewbits.collection import Collection, tools
+    from fewbits.collection import tools
 
     col = opt.open_at(collection, at)
     encoding = col
     if encoder is not None:
-        encoding = Collection.open(encoder)
+        encoding = opt.open_at(encoder)
         tools.check_same_codes(col, encoding)
     argument, values, names = opt.read_query(
         encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
@@ -161,10 +161,8 @@ def get(
 
     Example: fewbits get my-collection 4711 4712 --columns title
     """
-    from fewbits.collection import tools
-
     col = opt.open_at(collection, at)
-    chosen = [tools.parse_id(col, text) for text in ids]
+    chosen = opt.typed_ids(col, ids)
     rows = col.get(chosen, columns or None)
     items = [{"id": id, "columns": row} for id, row in zip(chosen, rows, strict=True)]
     if as_json:
@@ -197,7 +195,7 @@ def like(
         str | None,
         Option("--input", "-i", help="File or folder of items that belong to it."),
     ] = None,
-    k: Annotated[int, Option("--k", "-k", help="Number of results.")] = 10,
+    k: opt.Neighbours = 10,
     filter: opt.Filter = None,
     allowed: opt.Allowed = None,
     columns: opt.HitColumns = None,
@@ -243,11 +241,11 @@ def like(
     hits = col.like(
         items,
         opt.typed_items(col, bad or (), "--bad-ids"),
-        good_ids=opt.typed_ids(col, good_ids) or (),
-        bad_ids=opt.typed_ids(col, bad_ids) or (),
+        good_ids=opt.typed_ids(col, good_ids or ()),
+        bad_ids=opt.typed_ids(col, bad_ids or ()),
         k=k,
         filter=filter,
-        allowed=opt.typed_ids(col, allowed),
+        allowed=opt.typed_ids(col, allowed) if allowed else None,
         columns=columns or None,
         n_random=n_random,
         C=C,

@@ -1,5 +1,6 @@
 """One server over HTTP: requests, and its errors as ours."""
 
+import contextlib
 import json
 import time
 from typing import Any
@@ -85,23 +86,18 @@ class Connection:
             except (LookupError, ValueError):
                 pause = 1.0
             time.sleep(min(pause, _LONGEST_PAUSE))
-        if answer.status_code >= 400:
-            raise _error_of(answer.status_code, answer.content, self.url)
+        if (status := answer.status_code) >= 400:
+            code, message = "unknown", f"{self.url} answered with status {status}"
+            with contextlib.suppress(ValueError, LookupError, TypeError):
+                fault = json.loads(answer.content)["error"]
+                code, message = str(fault["code"]), str(fault["message"])
+            for outcome in OUTCOMES:
+                told = (outcome.code, outcome.status) == (code, status)
+                if told and outcome.is_raised:
+                    raise outcome.kind(message)
+            raise ServiceError(message, status, code)
         self.snapshot = answer.headers.get("Fewbits-Snapshot")
         return answer
-
-
-def _error_of(status: int, content: bytes, url: str) -> Exception:
-    """Return the error that a response reports, with the server's message."""
-    try:
-        error = json.loads(content)["error"]
-        code, message = str(error["code"]), str(error["message"])
-    except (ValueError, LookupError, TypeError):
-        code, message = "unknown", f"{url} answered with status {status}"
-    for outcome in OUTCOMES:
-        if (outcome.code, outcome.status) == (code, status) and outcome.is_raised:
-            return outcome.kind(message)
-    return ServiceError(message, status, code)
 
 
 def _plain(value: Any) -> Any:

@@ -25,6 +25,7 @@ from fewbits._arrow import (
 )
 from fewbits._features import in_order, warn_of_others
 from fewbits._images import open_rgb
+from fewbits._typing import CodeArray
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
@@ -37,6 +38,8 @@ from fewbits.inputs import (
     hex_codes,
     packed_codes,
     read,
+    taking,
+    warn_of_index,
 )
 from fewbits.store import CODE, ID, RESERVED, VECTOR
 
@@ -48,26 +51,27 @@ def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[st
     takes = facts["kind"]
     if kind not in (None, takes, "vectors"):
         raise ArgumentError(f"this collection takes {takes}, got {kind}")
-    kind = kind or takes
-    if kind == "texts":
-        return kind, pa.array(list(as_items(items, kind)), pa.large_string())
-    if kind == "images":
-        files = [_file(item) for item in as_items(items, kind)]
-        return kind, pa.array(files, pa.large_binary())
-    if takes == "codes":
-        return "vectors", vector_column(as_codes(as_array(items, "codes")))
-    check_several(items)
-    if hasattr(items, "tocsr"):
-        items = items.toarray()
-    learnt, items = facts["feature_names"], as_frame(items)
-    if learnt and is_frame(items) and {*learnt} < {*frame_names(items)}:
-        columns = (column["name"] for column in facts["columns"])
-        warn_of_others(items, (*learnt, *columns, facts["id_column"]))
-        items = read(items, names=learnt, kind="vectors").values
-    array, names = named_array(items)
-    if learnt and names is not None:
-        array = in_order(array, names, learnt, "the data frame")
-    return kind, vector_column(as_features(array, facts["encoder"]["n_features"]))
+    kind, width = kind or takes, facts["encoder"]["n_features"]
+    with taking(takes, width):
+        if kind == "texts":
+            return kind, pa.array(list(as_items(items, kind)), pa.large_string())
+        if kind == "images":
+            files = [_file(item) for item in as_items(items, kind)]
+            return kind, pa.array(files, pa.large_binary())
+        if takes == "codes":
+            return "vectors", vector_column(_packed(items, width))
+        check_several(items)
+        if hasattr(items, "tocsr"):
+            items = items.toarray()
+        learnt, items = facts["feature_names"], as_frame(items)
+        if learnt and is_frame(items) and {*learnt} < {*frame_names(items)}:
+            columns = (column["name"] for column in facts["columns"])
+            warn_of_others(items, (*learnt, *columns, facts["id_column"]))
+            items = read(items, names=learnt, kind="vectors").values
+        array, names = named_array(items)
+        if learnt and names is not None:
+            array = in_order(array, names, learnt, "the data frame")
+        return kind, vector_column(as_features(array, width))
 
 
 def _file(item: Any) -> bytes:
@@ -75,6 +79,8 @@ def _file(item: Any) -> bytes:
     if isinstance(item, str | Path):
         try:
             return Path(item).read_bytes()
+        except FileNotFoundError:
+            raise FeatureError(f"there is no file {item}") from None
         except OSError as error:
             raise FeatureError(f"{item} cannot be read: {error.strerror}") from None
     sink = io.BytesIO()
@@ -98,12 +104,16 @@ def code_column(codes: Any, n_bits: int) -> Any:
     """Return packed codes, or such in hexadecimal, as a column of bytes."""
     import pyarrow as pa
 
-    if are_texts(codes):
-        codes = hex_codes(codes, n_bits)
-    elif are_bytes(codes):
-        codes, _ = packed_codes(as_column(codes), "the codes")
-    codes = np.ascontiguousarray(codes, np.uint8)
+    codes = np.ascontiguousarray(_packed(codes, n_bits))
     return pa.array([code.tobytes() for code in codes], pa.binary())
+
+
+def _packed(codes: Any, n_bits: int) -> CodeArray:
+    if are_texts(codes):
+        return hex_codes(codes, n_bits)
+    if are_bytes(codes):
+        return packed_codes(as_column(codes), "the codes")[0]
+    return as_codes(as_array(codes, "codes"))
 
 
 def plain_ids(ids: Any) -> list[Any]:
@@ -158,6 +168,8 @@ def rows_table(
         if are_bytes(codes):
             codes, _ = packed_codes(as_column(codes), "the codes")
         data, options["codes"] = Input("codes", as_codes(codes), None, "codes"), None
+    if data is None:
+        raise ArgumentError("give data: a table, a file, or a list of items")
     if is_frame(data) or isinstance(data, str | Path):
         if ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
@@ -165,6 +177,8 @@ def rows_table(
             )
         options["columns"] = None if columns is None else list(columns)
         if is_frame(data):
+            if columns is None and not (options["id"] or facts["id_column"]):
+                warn_of_index(with_index(data)[0])
             names = options["column"]
             is_plain = names is None or isinstance(names, str)
             options["column"] = names if is_plain else list(names)
@@ -186,6 +200,9 @@ def rows_table(
             f"a column cannot be called {reserved[0]!r}, which is where the collection "
             "keeps its own; rename it"
         )
+    takes = "vectors" if facts["kind"] == "codes" else facts["kind"]
+    if kind not in (None, "codes", takes):
+        raise ArgumentError(f"got {kind}, but this collection takes {facts['kind']}")
     if kind == "codes" != facts["kind"]:
         items = {CODE: code_column(data, facts["n_bits"])}
     else:

@@ -3,7 +3,7 @@
 import base64
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields as fields_of
 from datetime import datetime
@@ -14,7 +14,14 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_frame, by_name, python_values, rows_by_names
+from fewbits._arrow import (
+    as_frame,
+    by_name,
+    python_rows,
+    python_values,
+    rows_by_names,
+    split_names,
+)
 from fewbits._checks import check_k
 from fewbits._ids import new_ids
 from fewbits._typing import CodeArray
@@ -32,7 +39,7 @@ from fewbits.client._items import (
     vector_column,
     written_columns,
 )
-from fewbits.client.wire import write_stream
+from fewbits.client.wire import NO_IMAGES, write_stream
 from fewbits.collection import (
     KINDS,
     Classification,
@@ -51,8 +58,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Arguments = dict[str, Any]
 _ROWS = 10_000  # of the collection that are read at a time
-_IN_TRANSACTIONS = "add", "upsert", "update", "delete"
-_OPEN = "a transaction is open: it takes add, upsert, update and delete"
+_IN_TRANSACTIONS = "add", "upsert", "update", "delete", "drop_columns"
+_OPEN = f"a transaction is open: it takes {', '.join(_IN_TRANSACTIONS)}"
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
     "open its folder where it lies": "save backup path usage repair verify_folder "
@@ -267,6 +274,8 @@ class RemoteCollection:
     @_like(Collection.update)
     def update(self, arguments: Arguments) -> int:
         data, ids = arguments.pop("data"), arguments.pop("ids")
+        if isinstance(data, Mapping) and arguments["filter"] is not None:
+            data = [data]  # a row of values
         by_names = rows_by_names(arguments["columns"] if data is None else data)
         columns = by_name(arguments["columns"])
         by_column = columns is not None and hasattr(columns, "keys")
@@ -294,6 +303,7 @@ class RemoteCollection:
             new_ids(table[id])  # each comes once in all of the rows
         is_open, timeout = self._changes is not None, fields.pop("timeout", None)
         chosen = fields.pop("columns", table.column_names)
+        chosen = split_names(chosen, table.column_names)
         with nullcontext() if is_open else self.transaction(timeout=timeout):
             for names, positions in by_names.items():
                 # Unknown ones are refused there.
@@ -309,6 +319,10 @@ class RemoteCollection:
         if arguments["ids"] is None and arguments["filter"] is None:
             raise ArgumentError("delete needs ids or a filter")
         return self._change("delete", **_fields(arguments))
+
+    @_like(Collection.drop_columns)
+    def drop_columns(self, arguments: Arguments) -> None:
+        self._change("drop_columns", **_fields(arguments))
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
@@ -355,6 +369,11 @@ class RemoteCollection:
     def untag(self, arguments: Arguments) -> None:
         self._change("untag", **arguments)
 
+    @_like(Collection.restore)
+    def restore(self, arguments: Arguments) -> int:
+        self._change("restore", **arguments)
+        return int(self.version)
+
     def tags(self) -> dict[str, int]:
         """Return the names of versions, and which these are."""
         tags: dict[str, int] = self._connection.get("/v1/versions")["tags"]
@@ -383,12 +402,10 @@ class RemoteCollection:
     @_like(Collection.get)
     def get(self, arguments: Arguments) -> list[dict[str, Any]]:
         names = _names(arguments["columns"])
-        names = self.columns if names is None else names
+        names = self.columns if names is None else split_names(names, self.columns)
         records: list[dict[str, Any]] = []
         for table in self._items("ids", plain_ids(arguments["ids"]), columns=names):
-            values = [python_values(table[name]) for name in names]
-            rows = zip(*values, strict=True) if names else [()] * len(table)
-            records += [dict(zip(names, row, strict=True)) for row in rows]
+            records += python_rows(table.select(names))
         return records
 
     def __getitem__(self, id: Any) -> dict[str, Any]:
@@ -494,7 +511,7 @@ class RemoteCollection:
     ) -> int:
         is_of_images = arguments.pop("images") is not None or self.kind == "images"
         if arguments.pop("skip_unreadable") or is_of_images:
-            raise ArgumentError("images are added where they lie: 'fewbits add'")
+            raise ArgumentError(NO_IMAGES)
         facts = self.facts
         if self._changes is not None:  # which may bring columns
             facts = {**facts, "columns": facts["columns"] + self._of_thread.columns}
@@ -538,7 +555,8 @@ class RemoteCollection:
                 self._of_thread.columns += columns
             self._changes.append(change)
             return 0
-        answer = self._connection.post(f"/v1/{verb}", table, **fields)
+        path = f"/v1/{verb.replace('_', '-')}"
+        answer = self._connection.post(path, table, **fields)
         # Facts that are known are older: they are asked for anew.
         self._connection.snapshot = answer["snapshot"]
         for message in answer.get("warnings", ()) if warns else ():
@@ -648,7 +666,7 @@ def _allowed(allowed: Any) -> list[Any]:
 
 def _names(columns: Sequence[str] | None) -> list[str] | None:
     if isinstance(columns, str):
-        raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+        raise ArgumentError(f"columns must be a list of names: give [{columns!r}]")
     return None if columns is None else list(columns)
 
 

@@ -11,9 +11,14 @@ from fewbits.errors import ArgumentError, one_line
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 BYTES = "application/octet-stream"
+#: Images stay where they lie, for the explorer to read.
+NO_IMAGES = (
+    "a service takes no new images: run 'fewbits add COLLECTION FOLDER' where it runs, "
+    "and it has them at once"
+)
 _FIELDS = b"fewbits"
 
-__all__ = ["ARROW", "BYTES", "JSON", "read_stream", "write_stream"]
+__all__ = ["ARROW", "BYTES", "JSON", "NO_IMAGES", "read_stream", "write_stream"]
 
 
 def write_stream(table: Any, fields: str) -> bytes:

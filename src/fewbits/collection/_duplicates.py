@@ -188,6 +188,9 @@ class Duplicates:
                 )
             self._farthest = float(farthest)
 
+    def __repr__(self) -> str:
+        return f"Duplicates(radius={self._radius}: iterate, to_list(), groups())"
+
     def __iter__(self) -> Iterator[DuplicatePairs]:
         pairs = self._index.pairs_within(self._radius, allowed=self._mask, ordered=True)
         for distances, rows in pairs:

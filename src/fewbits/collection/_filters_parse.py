@@ -228,6 +228,7 @@ class _Parser:
         sign = self._text[token.start : token.end + 1] or token.text
         is_word = token.token_type == TokenType.VAR
         hint = " (a string stands in single quotes)" if is_word else ""
+        hint = {"&": " (write AND)", "|": " (write OR)"}.get(sign[:1], hint)
         return ArgumentError(
             f"the filter cannot be read at {shorten(sign)}{hint}: {SUPPORTED}"
         )

@@ -69,11 +69,33 @@ def read_manifest(folder: Path) -> dict[str, Any]:
                 f"{folder} was written by an early version of fewbits: build it again "
                 "('fewbits build --overwrite')"
             )
-        lacks = (
-            f"it has no {MANIFEST}" if folder.exists() else "there is no such folder"
-        )
+        if stores := lost_stores(folder):
+            raise ArtefactError(
+                f"{folder} has rows of a collection, {stores[0].name}, but no "
+                f"{MANIFEST}: put that back from a backup, and run 'fewbits verify'; "
+                "if the first 'fewbits build' was killed, run it with --overwrite"
+            )
+        lacks = f"it has no {MANIFEST}"
+        if folder.is_file():
+            lacks = "it is a file; 'fewbits build COLLECTION FILE' makes one of it"
+        elif not folder.exists():
+            lacks = "there is no such folder"
         raise ArtefactError(f"{folder} is not a collection: {lacks}")
     return _parsed(path, path.read_bytes())
+
+
+def stores_in(folder: Path) -> list[Path]:
+    """Return the folders of rows, also those that the manifest does not name."""
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    paths = [path for path in paths if ROWS.fullmatch(path.name)]
+    return [path for path in paths if path.is_dir() and not path.is_symlink()]
+
+
+def lost_stores(folder: Path) -> list[Path]:
+    """Return the folders with rows where there is no manifest."""
+    if (folder / MANIFEST).exists():
+        return []
+    return [path for path in stores_in(folder) if any(path.glob("seg-*.arrow"))]
 
 
 @lru_cache(8)
@@ -172,13 +194,14 @@ def read_folder(
 
 def settled(folder: Path, read: Callable[[], Result]) -> Result:
     """Return what is read of a folder: read again, where another is saved meanwhile."""
+    before: str | None = "that of no manifest"
     while True:
-        digest = digest_of(folder)
         try:
             return read()
         except (ArtefactError, FileNotFoundError):
-            if digest == digest_of(folder):
+            if (digest := digest_of(folder)) == before:
                 raise
+            before = digest
 
 
 def digest_of(folder: Path) -> str | None:
@@ -221,7 +244,7 @@ def open_store(folder: Path, name: Any) -> Store:
         raise ArtefactError(f"{folder / name} is missing from the collection")
     # Files are opened when something in them is asked for; the process may be
     # elsewhere then.
-    return Store.open(folder.absolute() / name, damaged=True)
+    return Store(folder.absolute() / name)
 
 
 def folder_state(folder: str | Path) -> tuple[str, int]:
@@ -546,14 +569,7 @@ def _unnamed(folder: Path) -> list[Path]:
         name = _changeable_manifest(folder)["rows"] if is_there else None
     except (ArtefactError, NewerFormatError):
         return []  # which stores are the collection's is not known
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if ROWS.fullmatch(path.name)
-        and path.name != name
-        and path.is_dir()
-        and not path.is_symlink()
-    ]
+    return [path for path in stores_in(folder) if path.name != name]
 
 
 def unused_files(folder: str | Path) -> dict[str, int]:
@@ -564,7 +580,7 @@ def unused_files(folder: str | Path) -> dict[str, int]:
     folder = Path(folder)
     damaged = sorted(folder.glob("rows-*/damaged-*"))
     sizes = {path: _size(path) for path in damaged}
-    for path in _unnamed(folder):
+    for path in [] if lost_stores(folder) else _unnamed(folder):
         sizes[path] = sum(_size(file) for file in path.iterdir() if file not in damaged)
     return {str(path): n_bytes for path, n_bytes in sizes.items() if n_bytes}
 

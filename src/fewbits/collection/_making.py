@@ -1,7 +1,11 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Iterator, Mapping
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +20,9 @@ from fewbits._arrow import (
     is_frame,
     is_text,
     no_column,
+    one_chunk,
     rows_by_names,
+    split_names,
     typed_table,
     with_index,
 )
@@ -38,7 +44,9 @@ from fewbits.collection._model import (
 )
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
+    aligned,
     cast_column,
+    filtered,
     fixed_binary,
     kept_vectors,
     table_of,
@@ -46,7 +54,7 @@ from fewbits.collection._table import (
     user_column,
 )
 from fewbits.encoders import Encoder, PackedEncoder
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, a_kind
 from fewbits.inputs import (
     Input,
     are_bytes,
@@ -58,7 +66,7 @@ from fewbits.inputs import (
     with_beside,
 )
 from fewbits.ood import novelty_radius
-from fewbits.store import CODE, CORRECTION, ID
+from fewbits.store import CODE, CORRECTION, ID, RESERVED, Store, Writer
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
@@ -149,17 +157,16 @@ def read_rows(
             columns = {**source.columns}
             values = new_ids(columns.pop(key), f"column {key!r}")
             source = replace(source, ids=values, columns=columns, id=key)
-    source = _with_paths_as_ids(source, model, rows)
+    if source.kind == "images" and source.ids is None:
+        source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)
 
 
 def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) -> Input:
-    """Return image files with their absolute paths as ids, where no others are given.
+    """Return image files with their absolute paths as ids.
 
     Those of a table only where the ids of the rows that are there are paths.
     """
-    if source.kind != "images" or source.ids is not None:
-        return source
     name = source.column or _ITEM_COLUMNS["images"]
     if (paths := source.stored_columns().get(name)) is None:  # images in memory
         return source
@@ -171,6 +178,8 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
             return source
     elif source.column is not None:
         return source
+    if rows is not None and paths:
+        _warn_of_moved(paths, rows)
     try:
         return replace(source, ids=new_ids(paths))
     except ArgumentError as error:
@@ -178,6 +187,30 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
             f"{error}; the ids of images are their paths, unless others are given by "
             "ids="
         ) from None
+
+
+def _warn_of_moved(paths: list[str], rows: Rows) -> None:
+    """Say which pictures are there from another folder that is gone: it was moved."""
+    folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
+    new, names = {*paths}, {path[len(folder) :] for path in paths}
+    files = {path.rpartition(os.sep)[2] for path in paths}
+    homes: Counter[str] = Counter()  # of pictures that have the same names
+    for path in rows.id_column.to_pylist():
+        if path.rpartition(os.sep)[2] in files and path not in new:
+            places = [i for i, letter in enumerate(path) if letter == os.sep]
+            homes.update(path[:i] for i in places if path[i:] in names)
+    for home, count in homes.items():
+        if os.path.isdir(home):
+            continue
+        pattern, escape = home.replace("'", "''"), ""
+        if re.search("[%_|]", pattern):
+            pattern, escape = re.sub("([%_|])", r"|\1", pattern), " escape '|'"
+        condition = f"id like '{pattern}{os.sep}%'{escape}"
+        warn_user(
+            f"{count:,} of the pictures have the names of others that are in the "
+            f"collection from {home}, which is gone: if they have moved, delete the "
+            f"others by filter={condition!r} (on the command line --filter)"
+        )
 
 
 def rows_of_schema(
@@ -249,6 +282,26 @@ def more_rows(
     return _encoded(model, source, rows.vector_dtype, progress)[1]
 
 
+def append_rows(
+    writer: Writer, table: Any, facts: Facts, id_name: str | None, how: str
+) -> int:
+    """Add a table of rows, as `Collection._append` says; return how many.
+
+    Others may have given the collection a column meanwhile, or rows.
+    """
+    schema = writer.manifest.schema
+    # Null may stand for no label or item, and replace no value.
+    required = {facts.label_column, facts.item_column}
+    if how == "upsert":
+        required |= {*schema.names}.difference(RESERVED)
+    schema, table = aligned(table, schema, id_name=id_name, required=required)
+    writer.retype(schema)  # a column of nulls may have values now
+    if how == "add_missing" and ID in table.column_names:
+        table = filtered(table, ~writer.holds(one_chunk(table[ID])))
+    (writer.upsert if how == "upsert" else writer.append)(table)
+    return int(table.num_rows)
+
+
 def _encoded(
     model: Model, source: Input, form: str | None, progress: Progress | None
 ) -> tuple[CodeArray, Any]:
@@ -277,6 +330,36 @@ def _encoded(
         vectors=kept_vectors(features, form) if form else None,
         corrections=None if corrections is None else corrections.values,
     )
+
+
+def new_store(
+    folder: Path | None,
+    tables: Iterable[Any],
+    encoder: Encoder,
+    number: int,
+    next_id: int,
+) -> Store:
+    """Write tables, one at least, as the state after `number` of a store."""
+    import pyarrow as pa
+
+    parts = iter(tables)
+    first = next(parts)
+    schema = first.schema
+    if ID not in schema.names:  # the store numbers the rows
+        schema = schema.insert(0, pa.field(ID, pa.int64()))
+    store = Store.create(
+        folder,
+        schema,
+        n_bits=encoder.n_bits,
+        fingerprint=encoder.fingerprint,
+        number=number,
+        next_id=next_id,
+    )
+    with store.writer() as writer:
+        for table in chain([first], parts):
+            writer.append(table)
+        writer.commit()
+    return store
 
 
 def learn_model(
@@ -440,7 +523,8 @@ def update_table(
                 f"the table has no column {id!r} with the ids: name it by id= (on the "
                 "command line by --id)"
             )
-        names = columns or [name for name in table.column_names if name != id]
+        names = split_names(columns or (), table.column_names)
+        names = names or [name for name in table.column_names if name != id]
         if unknown := [name for name in names if name not in table.column_names]:
             raise ArgumentError(no_column("the table", unknown[0], table.column_names))
         ids, columns = table[id], {name: table[name] for name in names}
@@ -466,6 +550,46 @@ def update_table(
                 f"{len(keys)} ids, but {len(column)} entries in {name!r}"
             )
     return pa.table(made), by_names
+
+
+def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None:
+    """Refuse columns that are not there, and those that the collection is made of."""
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise ArgumentError(f"columns must be a list of names, got {names!r}")
+    columns = [name for name in schema.names if name not in RESERVED]
+    for name in names:
+        if name == facts.item_column and name in columns:
+            raise ArgumentError(
+                f"column {name!r} is what the codes were made of, and cannot be dropped"
+            )
+        if name == id_name and name not in columns:
+            raise ArgumentError(
+                f"{name!r} is the column of the ids, and cannot be dropped"
+            )
+        if name not in columns:
+            raise ArgumentError(no_column("the collection", name, columns))
+
+
+def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str, Any]:
+    """Return columns of one value, which the items that meet a filter get."""
+    if ids is not None or data is None or isinstance(columns, Mapping):
+        raise ArgumentError(
+            "update with a filter takes one row of values, such as {'year': 2026}"
+        )
+    if isinstance(data, str | Path):
+        data, _ = read_columns(data, written_columns(schema))
+    if isinstance(data, Mapping):
+        one = {name: np.ndim(value) == 0 for name, value in data.items()}
+        data = {name: [x] if one[name] else x for name, x in data.items()}
+    if not is_frame(data := as_frame(data)):
+        raise ArgumentError(f"update with a filter takes a row, got {a_kind(data)}")
+    table = typed_table(data)
+    if len(table) != 1:
+        raise ArgumentError(f"update with a filter takes one row, got {len(table):,}")
+    names = split_names(columns or table.column_names, table.column_names)
+    if unknown := [name for name in names if name not in table.column_names]:
+        raise ArgumentError(no_column("the row", unknown[0], table.column_names))
+    return {name: table[name] for name in names}
 
 
 def written_columns(schema: Any) -> list[str]:

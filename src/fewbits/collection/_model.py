@@ -39,6 +39,7 @@ from fewbits.inputs import (
     hex_codes,
     packed_codes,
     read,
+    taking,
 )
 from fewbits.ood import Rejection
 
@@ -195,7 +196,8 @@ class Model:
         items = self.items(items)
         if self.backbone is None:
             return np.asarray(items[:])  # dense, of a sparse matrix
-        return backbones.features(self.extractor, items, progress=progress)
+        with taking(self.kind, self.encoder.n_features):
+            return backbones.features(self.extractor, items, progress=progress)
 
     def items(self, items: Any) -> Any:
         """Return items as a matrix of features, or a list of texts or images."""
@@ -204,13 +206,16 @@ class Model:
             items = read(items, names=self.column_names, kind=self.kind)
         if isinstance(items, Input):
             items = self.checked(items).values
-        if isinstance(self.encoder, PackedEncoder):
-            return checked_codes(items, self.encoder.input_bits)
-        if self.backbone is not None:
-            return as_items(items, self.kind)
-        if not (isinstance(items, SparseRows) or hasattr(items, "tocsr")):
-            check_several(items)
-        return as_rows(items, self.encoder.n_features, self.facts.feature_names)
+        encoder = self.encoder
+        if isinstance(encoder, PackedEncoder):
+            with taking("codes", encoder.input_bits):
+                return checked_codes(items, encoder.input_bits)
+        with taking(self.kind, encoder.n_features):
+            if self.backbone is not None:
+                return as_items(items, self.kind)
+            if not (isinstance(items, SparseRows) or hasattr(items, "tocsr")):
+                check_several(items)
+            return as_rows(items, encoder.n_features, self.facts.feature_names)
 
     def _has_more(self, items: Any) -> bool:
         """Return whether a frame has columns beside those of the items."""

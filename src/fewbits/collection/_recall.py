@@ -170,7 +170,8 @@ def _vectors(
         if rows.vector_dtype is None:
             raise ArgumentError(
                 "this collection keeps no vectors to find the true neighbours with: "
-                "build it with keep_vectors, or give the vectors"
+                "build it with keep_vectors, or give vectors= (on the command line "
+                "--keep-vectors, --vectors)"
             )
         return lambda positions: rows.vectors_at(rows.row_numbers[positions])
     if model.kind == "codes":

@@ -12,15 +12,17 @@ import threading
 from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, pairwise
+from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._allowed import as_allowed
-from fewbits._arrow import is_text, no_column, plain_column, python_values
+from fewbits._arrow import is_text, no_column, plain_column, python_values, split_names
 from fewbits._frozen import frozen_array, read_only
-from fewbits._ids import check_known, id_column
+from fewbits._ids import absolute_paths, check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.collection._table import filtered, ids_of
 from fewbits.errors import ArgumentError
@@ -32,7 +34,7 @@ from fewbits.index import (
     VectorPart,
     VectorParts,
 )
-from fewbits.index.table_files import TableCache, bytes_to_keep, cached_tables
+from fewbits.index.table_files import FEWEST, LazyTables, bytes_to_keep, kept_tables
 from fewbits.store import (
     BLOCKS,
     CODE,
@@ -85,7 +87,7 @@ class Rows:
         self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._value_numbers: dict[str, NDArray[np.int32]] = {}
-        self._tables: dict[str, TableCache] = {}  # by the tokens of segments
+        self._tables: dict[str, LazyTables] = {}  # by the tokens of segments
         if before is not None:
             tables = dict(before._tables)  # to which other threads may add
             tokens = [segment.entry.token for segment in self.segments]
@@ -301,9 +303,11 @@ class Rows:
         return there
 
     def rows_of(self, ids: Any) -> IdArray:
-        """Return the rows of ids, all of which must be there."""
+        """Return the rows of ids, all of which must be there; see `absolute_paths`."""
         column = id_column(ids, self.has_text_ids)
         rows = self.find(column)
+        if (rows < 0).any():
+            rows = self.find(absolute_paths(column, rows >= 0))
         check_known(column, rows >= 0)
         return rows
 
@@ -401,10 +405,11 @@ class Rows:
         if columns is None:
             return self.columns
         if isinstance(columns, str):
-            raise ArgumentError(f"columns must be a list of names, got {columns!r}")
-        for name in columns:
+            raise ArgumentError(f"columns must be a list of names: give [{columns!r}]")
+        names = split_names(columns, self.columns)
+        for name in names:
             self.check_column(name)
-        return list(dict.fromkeys(columns))
+        return list(dict.fromkeys(names))
 
     # Search.
 
@@ -416,22 +421,24 @@ class Rows:
             if kind in self._indexes:
                 return self._indexes[kind]
             chunks: list[tuple[Any, ...]] = []
+            fewest = {"auto": FEWEST, "multi-index": 1}.get(kind, inf)
             for segment in self.segments:
-                tables = self._tables.get(segment.entry.token)
-                if tables is None and kind != "flat":
-                    on_disk = segment.has_derived
-                    tables = cached_tables(segment.derived) if on_disk else TableCache()
-                    self._tables[segment.entry.token] = tables
-                chunks.append((segment.codes, segment.rows, segment.live, tables))
+                token, codes, tables = segment.entry.token, segment.codes, None
+                if len(codes) >= fewest:
+                    tables = self._tables.get(token)
+                    if tables is None and segment.has_derived:
+                        tables = kept_tables(codes, segment.derived)
+                    self._tables[token] = tables = tables or LazyTables(codes)
+                chunks.append((codes, segment.rows, segment.live, tables))
             if not chunks:
                 none = np.empty((0, self.code_bytes), np.uint8)
                 chunks.append((none, range(0), None))
             index: Index
-            if kind == "flat":
-                index = FlatIndex.from_chunks(chunks)
-            else:
+            if any(tables for *_, tables in chunks):
                 scans = kind == "auto"
                 index = MultiIndexHashing.from_chunks(chunks, use_scan=scans)
+            else:
+                index = FlatIndex.from_chunks(chunks)
             self._indexes[kind] = index
             return index
 
@@ -463,6 +470,31 @@ class Rows:
     def bytes_per_item(self) -> int:
         """Bytes of the code, the correction and the vector of an item."""
         return sum(map(self.bytes_of, (CODE, CORRECTION, VECTOR, BLOCKS)))
+
+    def usage(self, folder: Path | None) -> dict[str, Any]:
+        """Return what `Collection.usage` does; `folder` is that of the collection."""
+        n_items, n_rows = len(self), sum(segment.n_rows for segment in self.segments)
+        sizes = {"codes": self.code_bytes, "corrections": self.bytes_of(CORRECTION)}
+        facts = {"n_dead_rows": n_rows - n_items, "n_segments": 0, "n_files": 0}
+        if folder is None:
+            sizes["vectors"] = self.bytes_per_item - sum(sizes.values())
+            return {**facts, "bytes": {k: v * n_items for k, v in sizes.items()}}
+        facts |= {"n_segments": len(self.segments), "n_files": self.store.n_files()}
+        used = self.store.bytes_by_kind()
+        rest_of_rows = used["rows"]
+        for name, size in sizes.items():
+            sizes[name] = min(size * n_rows, rest_of_rows)
+            rest_of_rows -= sizes[name]
+        files = [path for path in folder.iterdir() if path.is_file()]
+        sizes |= {
+            "vectors": used["vectors"],
+            "ids and columns": rest_of_rows,
+            "checksums": used["checksums"],
+            "derived": used["derived"] + used["tables"],
+            "manifests": used["manifests"] + used["deleted"],
+            "encoder and classes": sum(path.stat().st_size for path in files),
+        }
+        return {**facts, "bytes": sizes}
 
 
 def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:

@@ -173,14 +173,15 @@ def filtered(columns: Any, mask: NDArray[np.bool_] | None) -> Any:
 
 def aligned(
     table: Any, schema: Any, *, id_name: str | None, required: Collection[str | None]
-) -> Any:
-    """Return new rows with the columns of a collection, in their order and types.
+) -> tuple[Any, Any]:
+    """Return the schema of a collection after new rows, and these in its columns.
 
     Columns that the rows lack are null there, and those that the collection lacks are
     left out, each with a warning; `required` ones must be there.
     """
     import pyarrow as pa
 
+    schema = typed_schema(schema, table)
     names = [name for name in table.column_names if name not in RESERVED]
     fields = [field for field in schema if field.name not in RESERVED]
     if missing := [field for field in fields if field.name not in names]:
@@ -203,13 +204,12 @@ def aligned(
     if extra := [name for name in names if name not in schema.names]:
         listed = ", ".join(map(repr, extra))
         warn_user(f"left out {listed}: the collection has no such columns")
-    return pa.table(
-        {
-            field.name: cast_column(table[field.name], field)
-            for field in schema
-            if field.name in table.column_names
-        }
-    )
+    columns = {
+        field.name: cast_column(table[field.name], field)
+        for field in schema
+        if field.name in table.column_names
+    }
+    return schema, pa.table(columns)
 
 
 def typed_schema(schema: Any, table: Any) -> Any:

@@ -11,17 +11,18 @@ from fewbits._files import atomic_write
 from fewbits._repr import one_line
 from fewbits.collection._folder import (
     MANIFEST,
-    ROWS,
     SAVING,
     VERIFIED,
     check_format,
     check_writable,
     checked_path,
     digest_of,
+    lost_stores,
     naming_folder,
     open_store,
     read_manifest,
     sealed,
+    stores_in,
     unsealed,
 )
 from fewbits.errors import ArtefactError, NewerFormatError
@@ -122,7 +123,7 @@ def _joined(report: Report, first: Report | Findings, n_bytes: int = 0) -> Repor
 def _report_beside(folder: Path) -> Report:
     """Return what is wrong with the files beside the rows."""
     path, findings = folder / MANIFEST, Findings()
-    if path.is_file():
+    if path.is_file() or lost_stores(folder):
         with findings.reading(path):
             unsealed(path.read_bytes(), path)
     if findings.damages or findings.unreadable:
@@ -138,17 +139,15 @@ def _report_beside(folder: Path) -> Report:
 def _store_name(folder: Path) -> str | None:
     """Return the name of the store, None where there is none.
 
-    Where the manifest is damaged, it is the only store that is there.
+    Where the manifest is damaged or missing, it is the only store that is there.
     """
-    try:
-        unsealed((folder / MANIFEST).read_bytes(), folder / MANIFEST)
-    except ArtefactError:
-        names = [path.name for path in folder.iterdir() if ROWS.fullmatch(path.name)]
-        return names[0] if len(names) == 1 else None
-    except OSError:
-        pass
-    name: str | None = read_manifest(folder)["rows"]
-    return name
+    stores, path = lost_stores(folder), folder / MANIFEST
+    if not stores:
+        if not path.is_file() or _is_sealed(path.read_bytes()):
+            name: str | None = read_manifest(folder)["rows"]
+            return name
+        stores = stores_in(folder)
+    return stores[0].name if len(stores) == 1 else None
 
 
 def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
@@ -171,7 +170,7 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
             result = store.repair(drop_rows=drop_rows, name=folder)
         elif not (left or damages):
             raise ArtefactError(f"{folder} holds no rows")
-        elif not _is_sealed((folder / MANIFEST).read_bytes()):
+        elif lost_stores(folder) or not _is_sealed((folder / MANIFEST).read_bytes()):
             raise ArtefactError(_advice(left[0], None, folder))
         else:
             result = RepairReport(Report(None, 0, 0), 0, 0)

@@ -6,8 +6,10 @@
 it encodes; `fewbits.open` opens a folder, or the address of a server. Then
 
 * `search`, `like`, `classify`, `duplicates` and `recall` ask a collection;
-* `add`, `upsert`, `update` and `delete` change it, in a `transaction` all at once;
-* `get`, `batches` and `to_arrow` read columns; `version`, `tag` and `at` the past;
+* `add`, `upsert`, `update`, `delete` and `drop_columns` change it, in a `transaction`
+  all at once;
+* `get`, `batches` and `to_arrow` read columns; `version`, `tag` and `at` the past, to
+  which `restore` goes back;
 * `compact`, `verify`, `repair`, `backup` and `reencode` keep it well.
 
 A handle holds a version: a model (`_model`) and rows (`_rows`, over `fewbits.store`).
@@ -21,16 +23,15 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import known_names, one_chunk, python_values
+from fewbits._arrow import known_names, python_rows
 from fewbits._checks import (
     check_choice,
     check_count,
@@ -38,46 +39,25 @@ from fewbits._checks import (
     check_radius,
     whole_number,
 )
-from fewbits._ids import check_known, id_column
+from fewbits._ids import absolute_paths, check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
-from fewbits.collection import _folder
+from fewbits.collection import _folder, _making, _verification
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
-from fewbits.collection._making import (
-    check_chosen,
-    check_vectors_only,
-    encoder_model,
-    first_rows,
-    given_model,
-    learn_model,
-    model_of,
-    more_rows,
-    read_rows,
-    recoded_tables,
-    reencoding_model,
-    rows_of_schema,
-    typed_update,
-    update_table,
-)
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
-from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
+from fewbits.collection._rows import INDEXES, Rows, keep_tables
 from fewbits.collection._search import Query, Search, metric_of
-from fewbits.collection._table import FORMS, aligned, filtered, typed_schema
-from fewbits.collection._verification import (
-    Verification,
-    last_verified,
-    repaired,
-    verified,
-)
+from fewbits.collection._table import FORMS, filtered
+from fewbits.collection._version import Version
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, a_kind
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CORRECTION, ID, RESERVED, RepairReport, Report, Store, Writer
+from fewbits.store import ID, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -92,6 +72,19 @@ Table: TypeAlias = Any  # pyarrow.Table
 Schema: TypeAlias = Any  # pyarrow.Schema
 Source: TypeAlias = Any  # an Encoder, a Collection, or the path of one
 
+#: What other libraries call things, by what to call here.
+_INSTEAD = {
+    "len(col)": "ntotal count size shape n_items",
+    "search(queries, k)": "query kneighbors knn nearest find similarity_search",
+    "create(path, data, learner=), which learns": "train fit fit_transform",
+    "encode(items)": "transform predict_codes",
+    "classify(items)": "predict",
+    "add(data) and upsert(data)": "insert append extend add_with_ids put",
+    "delete(ids)": "remove remove_ids drop pop",
+    "to_pandas()": "head tail sample iloc loc to_df df to_csv to_parquet",
+    "search(ids=[...])": "reconstruct",
+    "save(path)": "write write_index dump",
+}
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
 
@@ -139,10 +132,6 @@ skip_unreadable, random_state
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
 
-    Returns
-    -------
-    Collection
-
     Warns
     -----
     UserWarning
@@ -160,7 +149,7 @@ skip_unreadable, random_state
     >>> fewbits.fit(X, columns=classes, label="class", learner="cca-itq", bits=8)
     Collection(LinearEncoder(8 -> 8 bits), 0 items)
     """
-    source = read_rows(
+    source = _making.read_rows(
         data,
         column=column,
         images=images,
@@ -169,7 +158,7 @@ skip_unreadable, random_state
         skip_blank=skip_blank,
         skip_unreadable=skip_unreadable,
     )
-    model = learn_model(
+    model = _making.learn_model(
         source,
         learner,
         bits,
@@ -181,7 +170,7 @@ skip_unreadable, random_state
         kernel_map=kernel_map,
         groups=groups,
     )
-    return Collection(_Version(model, None), None)
+    return Collection(Version(model), None)
 
 
 class Collection:
@@ -202,7 +191,7 @@ class Collection:
     --------
     >>> import fewbits
     >>> texts = ["red shoe", "blue shoe", "red hat", "warm scarf"]
-    >>> col = fewbits.Collection.create(None, texts, bits=64)
+    >>> col = fewbits.Collection.create(None, texts, learner="lsh", bits=64)
     >>> col.search(["scarf"], k=1)[0][0]["text"]
     'warm scarf'
     >>> col.add(["woollen scarf"])
@@ -212,7 +201,7 @@ class Collection:
     """
 
     def __init__(
-        self, version: _Version, folder: Path | None, *, frozen: bool = False
+        self, version: Version, folder: Path | None, *, frozen: bool = False
     ) -> None:
         self._version, self._folder, self._is_frozen = version, folder, frozen
         self._lock = threading.RLock()
@@ -332,28 +321,33 @@ class Collection:
         >>> import fewbits
         >>> import pyarrow as pa
         >>> table = pa.table({"sku": ["a", "b"], "text": ["red shoe", "blue hat"]})
-        >>> col = fewbits.Collection.create(None, table, id="sku", bits=32)
+        >>> col = fewbits.Collection.create(None, table, id="sku", learner="lsh")
         >>> col.search(["a hat"], k=1)[0][0].id
         'b'
         """
         if path is not None:
+            if not isinstance(path, str | Path):
+                raise ArgumentError(
+                    "path is a folder, or None for a collection in memory, and data "
+                    f"come second: create(None, data); got {a_kind(path)} as path"
+                )
             path = Path(path)
             _folder.check_target(path, overwrite=overwrite)
         check_choice(index, "index", INDEXES)
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
         model: Model | None = None
         if encoder is not None:
-            model = given_model(_source(encoder), learner, bits, backbone)
+            model = _making.given_model(_source(encoder), learner, bits, backbone)
         if schema is not None:
             if data is not None or codes is not None:
                 raise ArgumentError("give data, or a schema in their place, not both")
             if model is None:
                 raise ArgumentError("a schema needs an encoder: give encoder=")
-            source = rows_of_schema(
+            source = _making.rows_of_schema(
                 model, schema, column=column, images=images, label=label, id=id
             )
         else:
-            source = read_rows(
+            source = _making.read_rows(
                 data,
                 column=column,
                 images=images,
@@ -368,7 +362,7 @@ class Collection:
                 types=types,
             )
         if model is None:
-            model = learn_model(
+            model = _making.learn_model(
                 source,
                 learner,
                 bits,
@@ -379,11 +373,11 @@ class Collection:
             )
         elif normalize:
             kind = source.kind if schema is None else model.kind
-            check_vectors_only(kind, source.source)
+            _making.check_vectors_only(kind, source.source)
             model = replace(model, facts=replace(model.facts, normalize=True))
         chosen = {"index": index, "keep_vectors": keep_vectors}
-        model, table = first_rows(model, source, chosen, progress)
-        collection = cls(_Version(model, None), None)
+        model, table = _making.first_rows(model, source, chosen, progress)
+        collection = cls(Version(model), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
 
@@ -434,7 +428,7 @@ class Collection:
         from fewbits.training import of_fitted
 
         learnt = of_fitted(learner, X, y, backbone=backbone, groups=groups)
-        return cls(_Version(model_of(learnt), None), None)
+        return cls(Version(_making.model_of(learnt)), None)
 
     @classmethod
     def from_parts(
@@ -448,32 +442,18 @@ class Collection:
     ) -> Self:
         """Return a collection without rows of parts that were learnt elsewhere.
 
-        Parameters
-        ----------
-        encoder : Encoder
-        backbone : str, default=None
-            Id of the backbone that makes the features that the encoder takes.
-        codebook, calibration, rejection : default=None
-            As the properties of these names.
-
-        Raises
-        ------
-        ArgumentError
-            When the parts are of other lengths, or a calibration has no codebook.
+        They are the properties of these names. Parts of other lengths, and a
+        calibration without a codebook, are refused.
         """
-        model = given_model(encoder, None, None, backbone)
+        model = _making.given_model(encoder, None, None, backbone)
         model = replace(
             model, codebook=codebook, calibration=calibration, rejection=rejection
         )
-        return cls(_Version(model, None), None)
+        return cls(Version(model), None)
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
         """Open a collection; its rows are memory-mapped, and read when asked for.
-
-        Parameters
-        ----------
-        path : str or Path
 
         Raises
         ------
@@ -483,37 +463,32 @@ class Collection:
         """
         folder = Path(path)
 
-        def version() -> _Version:
+        def version() -> Version:
             model, store, digest = _folder.read_folder(folder)
             rows = None if store is None else Rows(store)
             if rows and rows.snapshot.fingerprint != model.encoder.fingerprint:
                 raise ArtefactError(f"the rows of {folder} are of another encoder")
-            return _Version(model, rows, digest)
+            return Version(model, rows, digest)
 
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
         """Write this version to another folder, without what is deleted.
 
-        A crash leaves what was there, or the new one. `backup` takes files as they are.
-
-        Parameters
-        ----------
-        path : str or Path
-        overwrite : bool, default=False
-            As in `create`, also what is refused.
+        A crash leaves what was there, or the new one. What is refused, unless it is to
+        `overwrite`, is as in `create`. `backup` takes files as they are.
         """
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and version.state != newest:
+            if self._is_frozen and _state(version) != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
                 )
             return  # it is there already
         _folder.check_target(path, overwrite=overwrite)
-        copy = type(self)(_Version(version.model, None), None)
+        copy = type(self)(Version(version.model, None), None)
         rows = version.rows
         tables = None if rows is None else rows.whole()
         copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
@@ -622,7 +597,7 @@ class Collection:
         of_all = radius is None and mask is None and search.metric == "hamming"
         if limit is not None and of_all and hits.shape[1]:
             far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
-        return _hits(rows, distances, hits, search.metric, names, far)
+        return version.hits(distances, hits, search.metric, names, far)
 
     def like(
         self,
@@ -698,7 +673,7 @@ class Collection:
             random_state=random_state,
             mask=version.mask(filter, allowed),
         )
-        return _hits(rows, distances[None], hits[None], "margin", names)
+        return version.hits(distances[None], hits[None], "margin", names)
 
     def classify(
         self,
@@ -746,10 +721,6 @@ class Collection:
             calibrated, and none otherwise. Of items with several labels, how many
             labels to rank: 5.
 
-        Returns
-        -------
-        Classification
-
         Raises
         ------
         ArgumentError
@@ -791,10 +762,6 @@ class Collection:
             this.
         filter, allowed : default=None
             Look at these items only, as in `search`.
-
-        Returns
-        -------
-        Duplicates
 
         Raises
         ------
@@ -900,10 +867,7 @@ class Collection:
     ) -> CodeArray:
         """Return the packed codes (n, ceil(n_bits / 8)) of items, uint8.
 
-        Parameters
-        ----------
-        items, texts, vectors, images, ids, codes, progress
-            As in `search` and `create`; of items of the collection, the stored codes.
+        Items are given as to `search`; those of the collection have their stored codes.
         """
         version, values = self._version, (items, texts, vectors, images, ids, codes)
         query = Query.one_of(version.model, version.rows, *values, progress=progress)
@@ -914,15 +878,9 @@ class Collection:
     ) -> NDArray[Any]:
         """Return what the backbone makes of items (n, n_features); vectors as they are.
 
-        Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
-        the user's cache folder, see `fewbits.backbones.features`.
-
-        Parameters
-        ----------
-        items : sequence, or array-like of shape (n, n_features)
-            Of the kind that the collection takes; others are refused.
-        progress : callable, default=None
-            As in `create`.
+        Items of another kind than the collection takes are refused. Features of several
+        image files are kept in the folder ``FEWBITS_CACHE``, or in the user's cache
+        folder, see `fewbits.backbones.features`.
         """
         return self._version.model.features(items, progress=progress)
 
@@ -1018,11 +976,12 @@ skip_unreadable, progress
 
     def update(
         self,
-        data: Data,
+        data: Data = None,
         *,
         id: str | None = None,
         ids: Ids = None,
         columns: Columns | None = None,
+        filter: Filter = None,
         timeout: float | None = None,
     ) -> int:
         """Change columns of items, whose codes and order stay; return how many.
@@ -1035,9 +994,9 @@ skip_unreadable, progress
         ----------
         data : table, list of rows with names, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
-            mapping of `columns`.
-        id, ids, columns, timeout
-            As in `add`.
+            mapping of `columns`. With a `filter`, one row without an id, such as
+            ``{"year": 2026}``, whose values all items get that meet it. All else is as
+            in `add` and `search`.
 
         Raises
         ------
@@ -1047,12 +1006,27 @@ skip_unreadable, progress
         version = self._version
         model, rows = version.model, version.required_rows
         schema = self._schema(version)
-        table, by_names = update_table(model, rows, schema, data, id, ids, columns)
+        by_names: Mapping[frozenset[str], list[int]] = {}
+        if filter is None:
+            table, by_names = _making.update_table(
+                model, rows, schema, data, id, ids, columns
+            )
+        else:
+            one = _making.constant_columns(schema, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
-        keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
+            if filter is not None:
+                keys = self._matching(writer, filter)
+                first = np.zeros(len(keys), np.int64)
+                values = {name: column.take(first) for name, column in one.items()}
+                rows = self._version.required_rows
+                table, _ = _making.update_table(
+                    model, rows, schema, None, None, keys, values
+                )
+                del rows
+            keys = table[ID].combine_chunks()
             check_known(keys, writer.holds(keys))
-            schema, table = typed_update(writer.manifest.schema, table)
+            schema, table = _making.typed_update(writer.manifest.schema, table)
             writer.retype(schema)
             for names, positions in by_names.items():
                 named = [x for x in table.column_names if x in names and x != ID]
@@ -1071,15 +1045,8 @@ skip_unreadable, progress
     ) -> int:
         """Delete items, by their ids, by a condition, or by both; return how many.
 
-        Parameters
-        ----------
-        ids : array-like of int or str, default=None
-        filter : str or pyarrow.compute.Expression, default=None
-            As in `search`; with `ids`, which of these.
-        missing_ok : bool, default=False
-            Pass over ids that are not there.
-        timeout : float, default=None
-            As in `add`.
+        A `filter` is as in `search`; with `ids`, it says which of these. `missing_ok`
+        passes over ids that are not there; `timeout` is as in `add`.
 
         Raises
         ------
@@ -1092,19 +1059,37 @@ skip_unreadable, progress
             keys = None
             if ids is not None:
                 keys = id_column(ids, self.has_text_ids)
-                is_there = writer.holds(keys)
-                if missing_ok:
-                    keys = filtered(keys, is_there)
-                else:
+                paths = absolute_paths(keys, writer.holds(keys))
+                is_there = writer.holds(paths)
+                if not missing_ok:
                     check_known(keys, is_there)
-            if filter is not None:  # after the changes of this transaction so far
-                rows, pending = self._version.required_rows, writer.pending()
-                if pending.manifest != rows.snapshot.manifest:
-                    rows = Rows(rows.store, pending, rows)
-                mask = replace(self._version, rows=rows).mask(filter, keys)
-                keys = filtered(rows.id_column, mask).combine_chunks()
-                del rows, pending  # which hold the files that become of no use
+                keys = filtered(paths, is_there)
+            if filter is not None:
+                keys = self._matching(writer, filter, keys)
             return int(writer.delete(keys))
+
+    def drop_columns(self, columns: Names, *, timeout: float | None = None) -> None:
+        """Drop columns; codes and order stay.
+
+        What they take on the disk is freed by `compact`, or when rows are written anew.
+        A column that gets the same name later is null in all rows that are there.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        timeout : float, default=None
+            As in `add`.
+
+        Raises
+        ------
+        ArgumentError
+            When a column is not there, or is that of the ids, texts or images. Then
+            none is dropped.
+        """
+        with self._writing(timeout) as writer:
+            schema = writer.manifest.schema
+            _making.check_droppable(self.facts, self.id_name, schema, columns)
+            writer.drop({*columns})
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
@@ -1113,12 +1098,8 @@ skip_unreadable, progress
         Others see them at once when the block ends. An error in it, or a crash, leaves
         everything as it was. Each change sees those before it; searches and other
         reading, through this handle too, see what there was before the block. Other
-        changes wait for it.
-
-        Parameters
-        ----------
-        timeout : float, default=None
-            As in `add`. Those of the changes in the block do not count.
+        changes wait for it. `timeout` is as in `add`; those of the changes in the block
+        do not count.
 
         Raises
         ------
@@ -1129,7 +1110,7 @@ skip_unreadable, progress
         Examples
         --------
         >>> import fewbits
-        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=2)
         >>> with col.transaction():
         ...     n_added = col.add(["warm scarf", "blue hat"])
         ...     n_deleted = col.delete([1])
@@ -1152,27 +1133,21 @@ skip_unreadable, progress
     def get(self, ids: Ids, columns: Names | None = None) -> list[dict[str, Any]]:
         """Return the columns of items, a dict for each id.
 
-        Parameters
-        ----------
-        ids : array-like of int or str
-        columns : sequence of str, default=None
-            All for None.
-
-        Raises
-        ------
-        ArgumentError
-            When an id or a column is not there.
+        Ids and columns that are not there are refused.
         """
         rows = self._version.required_rows
         names = rows.column_names(columns)
         numbers = rows.rows_of(ids)
         if not names:
             return [{} for _ in numbers]
-        table = rows.table_at(numbers, names)
-        values = zip(*map(python_values, table.columns), strict=True)
-        return [dict(zip(names, row, strict=True)) for row in values]
+        return python_rows(rows.table_at(numbers, names))
 
     def __getitem__(self, id: Any) -> dict[str, Any]:
+        if isinstance(id, slice) or (isinstance(id, str) and not self.has_text_ids):
+            raise ArgumentError(
+                f"col[id] is one item by its id, got {id!r}; a column is column(name), "
+                "several items are get(ids)"
+            )
         return self.get([id])[0]
 
     def __iter__(self) -> Iterator[Any]:
@@ -1190,23 +1165,14 @@ skip_unreadable, progress
     ) -> Iterator[Table]:
         """Return Arrow tables of ids and columns, in the order of the items.
 
-        Parameters
-        ----------
-        columns, filter : default=None
-            As in `search`.
+        `columns` and `filter` are as in `search`.
         """
         version = self._version
         names, mask = version.required_rows.column_names(columns), version.mask(filter)
         return version.required_rows.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
-        """Return ids and columns as one Arrow table.
-
-        Parameters
-        ----------
-        columns, filter : default=None
-            As in `search`.
-        """
+        """Return ids and columns as one Arrow table; arguments are as in `batches`."""
         import pyarrow as pa
 
         version = self._version
@@ -1216,24 +1182,14 @@ skip_unreadable, progress
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
-        """Return `to_arrow` as a data frame of pandas, which must be installed.
-
-        Parameters
-        ----------
-        columns, filter : default=None
-            As in `search`.
-        """
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
         return as_pandas(self.to_arrow(columns, filter=filter))
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
-        """Return a column, or some of it, as an array of objects.
+        """Return a column as an array of objects, of all items or of some.
 
-        Parameters
-        ----------
-        name : str
-            A column that is not there is refused.
-        positions : ndarray of int, default=None
-            Of items, in their order from 0 on; None for all.
+        `positions` are of items, in their order from 0 on. A column that is not there
+        is refused.
         """
         rows = self._version.required_rows
         numbers = None if positions is None else rows.row_numbers[positions]
@@ -1242,14 +1198,7 @@ skip_unreadable, progress
     def labels(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
 
-        Parameters
-        ----------
-        name : str
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column, or it holds no labels.
+        A column that holds no labels is refused.
         """
         return label_rows(self._version.required_rows, name)
 
@@ -1297,8 +1246,7 @@ skip_unreadable, progress
     @property
     def version(self) -> int:
         """Number of the version that this handle has; it rises with every change."""
-        rows = self._version.rows
-        return 0 if rows is None else int(rows.snapshot.number)
+        return self._version.number
 
     def versions(self) -> list[int]:
         """Return the versions that can still be read by `at`, the newest last.
@@ -1334,7 +1282,7 @@ skip_unreadable, progress
         Examples
         --------
         >>> import fewbits
-        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=2)
         >>> _ = col.tag("spring")
         >>> _ = col.delete([0])
         >>> len(col), len(col.at("spring")), list(col.tags())
@@ -1360,13 +1308,7 @@ skip_unreadable, progress
         return number
 
     def untag(self, name: str) -> None:
-        """Take a name from its version, which then stays as others do.
-
-        Parameters
-        ----------
-        name : str
-            One that no version has is refused.
-        """
+        """Take a name from its version, which then stays as others do."""
         with self._outside_transaction(), self._writing(None) as writer:
             tags = dict(writer.manifest.tags)
             _number_of(tags, name)
@@ -1386,16 +1328,8 @@ skip_unreadable, progress
     def at(self, version: int | str) -> Collection:
         """Return the collection as it was at a version, or at one of this name.
 
-        It can only be read, and stays on the disk as long as it is used.
-
-        Parameters
-        ----------
-        version : int or str
-
-        Raises
-        ------
-        ArgumentError
-            When this version is gone, or none has this name.
+        It can only be read, and stays on the disk as long as it is used. A version that
+        is gone, and a name that none has, are refused.
         """
         if isinstance(version, str):
             version = _number_of(self.tags(), version)
@@ -1407,6 +1341,48 @@ skip_unreadable, progress
         snapshot = rows.store.snapshot(version)
         earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
+
+    def restore(self, version: int | str, *, timeout: float | None = None) -> int:
+        """Go back: make a new version of the rows and columns of an earlier one.
+
+        No row is written anew, and other versions stay as they would after any change:
+        name the newest, see `tag`, to be able to return to it.
+
+        Parameters
+        ----------
+        version : int or str
+            As in `at`.
+        timeout : float, default=None
+            As in `add`.
+
+        Returns
+        -------
+        int
+            The new version; the newest, where that is the same.
+
+        Raises
+        ------
+        ArgumentError
+            When this version is gone, or none has this name.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> _ = col.tag("spring")
+        >>> _ = col.delete([0])
+        >>> col.restore("spring") == col.version > col.tags()["spring"]
+        True
+        >>> list(col)
+        [0, 1]
+        """
+        with self._outside_transaction(), self._writing(timeout) as writer:
+            if isinstance(version, str):
+                version = _number_of(writer.manifest.tags, version)
+            number = check_count(version, "version", 0)
+            self._check_there(number)
+            writer.restore(number)
+        return self.version
 
     def frozen(self) -> Collection:
         """Return the version that this handle has, to be read only."""
@@ -1442,40 +1418,21 @@ skip_unreadable, progress
         so that a folder is at most twice its live rows and those of versions that have
         names. Then tables of multi-index hashing are written where they find neighbours
         faster, unless the index is ``"flat"``, and remains of a save that was killed
-        are removed.
-
-        Parameters
-        ----------
-        timeout : float, default=None
-            As in `add`.
+        are removed. `timeout` is as in `add`.
         """
         with self._outside_transaction():
-            store = self._version.required_rows.store
-            with _folder.writing(store, self._folder, timeout) as writer:
+            with self._writing(timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self.facts.index or "auto")
-                self._take_over(writer)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
     def verify(self, *, rows: bool = True, record: bool = True) -> Report:
-        """Read every byte of the folder, and report what is damaged.
-
-        Parameters
-        ----------
-        rows, record : bool, default=True
-            As in `verify_folder`. A collection in memory is refused.
-        """
+        """Verify its folder, see `verify_folder`; in memory it has none to verify."""
         return self.verify_folder(self._on_disk(), rows=rows, record=record)
 
     def repair(self, *, drop_rows: bool = False) -> RepairReport:
-        """Put back what a checksum proves, and report what is left.
-
-        Parameters
-        ----------
-        drop_rows : bool, default=False
-            As in `repair_folder`. A collection in memory is refused.
-        """
+        """Repair its folder, see `repair_folder`, and take over what is there then."""
         folder = self._on_disk()
         with self._outside_transaction():
             report = self.repair_folder(folder, drop_rows=drop_rows)
@@ -1503,7 +1460,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return verified(path, rows=rows, record=record).report
+            return _verification.verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1532,20 +1489,21 @@ skip_unreadable, progress
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = repaired(path, drop_rows=drop_rows)
+        report = _verification.repaired(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
-            other = encoder_model(_source(encoder))
+            other = _making.encoder_model(_source(encoder))
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            damaged = cls(_Version(model, Rows(store), digest), folder)
+            damaged = cls(Version(model, Rows(store), digest), folder)
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
-    def last_verified(self) -> Verification | None:
+    def last_verified(self) -> _verification.Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
-        return None if self._folder is None else last_verified(self._folder)
+        folder = self._folder
+        return None if folder is None else _verification.last_verified(folder)
 
     def backup(self, path: str | Path) -> None:
         """Make a new folder of this version, while others may change the collection.
@@ -1553,10 +1511,6 @@ skip_unreadable, progress
         Inside one file system it takes no time and no space: files, which never change,
         are shared by hard links, also those with deleted rows. `save` writes them anew
         without these. A crash leaves no collection there, or the whole.
-
-        Parameters
-        ----------
-        path : str or Path
 
         Raises
         ------
@@ -1574,13 +1528,8 @@ skip_unreadable, progress
         """Encode the items anew, from their kept vectors, by another encoder.
 
         Ids, columns, vectors and the order of the items stay. In a folder, encoder and
-        codes are replaced in one step.
-
-        Parameters
-        ----------
-        encoder, progress
-            As in `create`. The encoder of a collection is for the features of its
-            backbone, which must be those that were kept.
+        codes are replaced in one step. The encoder, given as to `create`, is for the
+        features of its backbone, which must be those that were kept.
 
         Raises
         ------
@@ -1603,18 +1552,13 @@ skip_unreadable, progress
         For codes that were learnt to be nested, as by `fewbits.NeighbourCodes`. What
         holds for the whole length only is left out: the calibration, the threshold of
         label scores, and the novelty radius.
-
-        Parameters
-        ----------
-        bits : int
-            From 1 to the length of the codes; others are refused.
         """
         version = self._version
         model, rows = version.model.prefix(whole_number(bits, "bits")), version.rows
         tables = None
         if rows is not None:
-            tables = recoded_tables(rows, model.encoder, is_prefix=True)
-        shorter = Collection(_Version(model, None), None)
+            tables = _making.recoded_tables(rows, model.encoder, is_prefix=True)
+        shorter = Collection(Version(model), None)
         shorter._replace(model, tables, None, before=rows)
         return shorter
 
@@ -1625,29 +1569,7 @@ skip_unreadable, progress
         ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
         for, which on the disk sum up to all of them.
         """
-        rows, n_items = self._version.required_rows, len(self)
-        sizes = {"codes": rows.code_bytes, "corrections": rows.bytes_of(CORRECTION)}
-        n_rows = sum(segment.n_rows for segment in rows.segments)
-        facts = {"n_dead_rows": n_rows - n_items, "n_segments": 0, "n_files": 0}
-        if self._folder is None:
-            sizes["vectors"] = rows.bytes_per_item - sum(sizes.values())
-            return {**facts, "bytes": {k: v * n_items for k, v in sizes.items()}}
-        facts |= {"n_segments": len(rows.segments), "n_files": rows.store.n_files()}
-        used = rows.store.bytes_by_kind()
-        rest_of_rows = used["rows"]
-        for name, size in sizes.items():
-            sizes[name] = min(size * n_rows, rest_of_rows)
-            rest_of_rows -= sizes[name]
-        files = [path for path in self._folder.iterdir() if path.is_file()]
-        sizes |= {
-            "vectors": used["vectors"],
-            "ids and columns": rest_of_rows,
-            "checksums": used["checksums"],
-            "derived": used["derived"] + used["tables"],
-            "manifests": used["manifests"] + used["deleted"],
-            "encoder and classes": sum(path.stat().st_size for path in files),
-        }
-        return {**facts, "bytes": sizes}
+        return self._version.required_rows.usage(self._folder)
 
     # What it is made of.
 
@@ -1714,39 +1636,19 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        model, rows = self._version.model, self._version.rows
-        values = model.facts.to_dict()
-        for name in ("feature_names", "item_column", "label_column", "id_column"):
-            values.pop(name, None)
-        values |= values.pop("extra", {})
-        values |= _folder.encoder_facts(model.encoder, "encoder")
-        values |= {"backbone": model.backbone, "kind": model.kind}
-        values["n_items"] = len(self)
-        if model.codebook is not None:
-            values["n_classes"] = len(model.codebook)
-            values["calibrated"] = model.calibration is not None
-            values["rejects"] = model.rejection is not None
-        if rows is not None:
-            values["bytes_per_code"] = rows.code_bytes
-            values["bytes_per_item"] = rows.bytes_per_item
-            values["columns"] = rows.columns
-            values["vectors"] = rows.vector_dtype
-        return values
+        return self._version.summary()
 
     def __repr__(self) -> str:
-        version = self._version
-        model, rows = version.model, version.rows
-        parts = [repr(model.encoder)]
-        if model.backbone is not None:
-            parts.append(model.backbone)
-        if model.codebook is not None:
-            parts.append(f"{len(model.codebook):,} classes")
-        form = None if rows is None else rows.vector_dtype
-        vectors = "" if form is None else f" with {form} vectors"
-        n_items = 0 if rows is None else len(rows)
-        parts.append(f"{n_items:,} items{vectors}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
-        return f"Collection({where}{', '.join(parts)})"
+        return f"Collection({where}{self._version})"
+
+    if not TYPE_CHECKING:  # which says itself what there is not
+
+        def __getattr__(self, name: str) -> Any:
+            for instead, names in _INSTEAD.items():
+                if name in names.split():
+                    raise AttributeError(f"Collection has no {name}, but {instead}")
+            raise AttributeError(f"Collection has no attribute {name!r}")
 
     def __copy__(self) -> Collection:
         """Return an independent one in memory, or the same folder once more."""
@@ -1764,7 +1666,7 @@ skip_unreadable, progress
 
     # What the methods above share.
 
-    def _schema(self, version: _Version) -> Schema:
+    def _schema(self, version: Version) -> Schema:
         """Return the types of columns after the changes of this transaction so far."""
         if self._writer is not None:
             return self._writer.manifest.schema
@@ -1773,7 +1675,7 @@ skip_unreadable, progress
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
         version = self._version
-        return read_rows(
+        return _making.read_rows(
             data,
             types=types,
             model=version.model,
@@ -1798,7 +1700,8 @@ skip_unreadable, progress
         chosen = dict(chosen or {})
         with self._change():
             while self._version.rows is None:  # the first, which say what columns are
-                model, table = first_rows(self._version.model, source, chosen, progress)
+                model = self._version.model
+                model, table = _making.first_rows(model, source, chosen, progress)
                 try:
                     self._replace(model, [table], self._folder)
                 except _StaleError:  # another process has added the first
@@ -1806,7 +1709,8 @@ skip_unreadable, progress
                 else:
                     return int(table.num_rows)
             model, rows = self._version.model, self._version.required_rows
-            check_chosen(chosen, rows, model.facts)
+            if chosen:
+                _making.check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
                 how == "upsert" or rows.has_text_ids or model.facts.id_column
             ):
@@ -1821,23 +1725,10 @@ skip_unreadable, progress
                 source = source.take(np.flatnonzero(~is_there))
                 if not len(source):
                     return 0
-            table = more_rows(model, rows, source, progress)
-            del rows  # so that files of this version go when `_take_over` leaves it
+            table = _making.more_rows(model, rows, source, progress)
+            del rows  # so that files of this version go when `_writing` leaves it
             with self._writing(timeout) as writer:
-                # Others may have given it a column meanwhile, or rows.
-                schema = writer.manifest.schema
-                typed = typed_schema(schema, table)
-                # Null may stand for no label or item, and replace no value.
-                required = {model.facts.label_column, model.facts.item_column}
-                if how == "upsert":
-                    required |= {*schema.names}.difference(RESERVED)
-                table = aligned(table, typed, id_name=source.id, required=required)
-                writer.retype(typed)  # a column of nulls may have values now
-                # Again, as others may have added some.
-                if how == "add_missing" and ID in table.column_names:
-                    table = filtered(table, ~writer.holds(one_chunk(table[ID])))
-                (writer.upsert if how == "upsert" else writer.append)(table)
-        return int(table.num_rows)
+                return _making.append_rows(writer, table, model.facts, source.id, how)
 
     def _replace(
         self,
@@ -1852,38 +1743,22 @@ skip_unreadable, progress
 
         Ids that the store of `before` gave are not given again.
         """
-        import pyarrow as pa
-
-        n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         version, here = self._version, self._folder
         in_place = here is not None and folder == here
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Nobody else writes now; what others wrote before must not be lost.
-            if in_place and version.state != _folder.folder_state(str(here)):
+            if in_place and _state(version) != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
-            parts = iter(tables)
-            first = next(parts)
-            schema = first.schema
-            if ID not in schema.names:  # the store numbers the rows
-                schema = schema.insert(0, pa.field(ID, pa.int64()))
-            store = Store.create(
-                None if folder is None else folder / name,
-                schema,
-                n_bits=n_bits,
-                fingerprint=fingerprint,
-                number=self.version,
-                next_id=0 if before is None else before.snapshot.manifest.next_id,
-            )
-            with store.writer() as writer:
-                for table in chain([first], parts):
-                    writer.append(table)
-                writer.commit()
+            place = None if folder is None else folder / name
+            next_id = 0 if before is None else before.snapshot.manifest.next_id
+            number, encoder = self._version.number, model.encoder
+            store = _making.new_store(place, tables, encoder, number, next_id)
             nonlocal rows
             rows = Rows(store)  # before others may replace it
             return store
@@ -1900,35 +1775,38 @@ skip_unreadable, progress
                 overwrite=overwrite or in_place,
                 in_place=in_place,
             )
-        self._version, self._folder = _Version(model, rows, digest), folder
+        self._version, self._folder = Version(model, rows, digest), folder
 
     def _reencode(self, encoder: Source, progress: Progress | None) -> None:
         with self._outside_transaction():
             rows, old = self._version.required_rows, self._version.model
-            new = reencoding_model(rows, old, _source(encoder))
-            tables = recoded_tables(rows, new.encoder, progress)
+            new = _making.reencoding_model(rows, old, _source(encoder))
+            tables = _making.recoded_tables(rows, new.encoder, progress)
             self._replace(new, tables, self._folder, before=rows)
             del rows, tables  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
+
+    def _matching(self, writer: Any, filter: Filter, allowed: Ids = None) -> Any:
+        """Return the ids of what meets a filter, after the changes of a writer."""
+        rows, pending = self._version.required_rows, writer.pending()
+        if pending.manifest != rows.snapshot.manifest:
+            rows = Rows(rows.store, pending, rows)
+        mask = replace(self._version, rows=rows).mask(filter, allowed)
+        return filtered(rows.id_column, mask).combine_chunks()
 
     def _on_disk(self) -> Path:
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
         return self._folder
 
-    def _take_over(self, writer: Writer) -> None:
-        """Hold what was committed, before the writer removes what others need."""
-        rows = self._version.required_rows
-        rows = Rows(rows.store, writer.snapshot(), rows)
-        self._version = replace(self._version, rows=rows)
-
     def _check_there(self, version: int) -> None:
         if version not in (versions := self.versions()):
             where = "" if self._folder is None else f" of {self._folder}"
             raise ArgumentError(
-                f"version {version}{where} is gone, as no handle and no name kept it; "
-                f"those that can be read are {', '.join(map(str, versions))}"
+                f"version {version}{where} is gone, as no handle and no name kept it, "
+                "or was never made; those that can be read are "
+                f"{', '.join(map(str, versions))}"
             )
 
     @contextmanager
@@ -1941,9 +1819,11 @@ skip_unreadable, progress
             store = self._version.required_rows.store
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
-                # Equal where nothing changed: then no version is made.
-                if writer.commit() != self.version:
-                    self._take_over(writer)
+                # Equal where nothing changed: then no version is made. What was
+                # committed is held before the writer removes what nobody holds.
+                if writer.commit() != self._version.number:
+                    rows = Rows(store, writer.snapshot(), self._version.rows)
+                    self._version = replace(self._version, rows=rows)
 
     @contextmanager
     def _outside_transaction(self) -> Iterator[None]:
@@ -1951,7 +1831,8 @@ skip_unreadable, progress
         with self._change():
             if self._writer is not None:
                 raise ArgumentError(
-                    "a transaction is open: it takes add, upsert, update and delete"
+                    "a transaction is open: it takes add, upsert, update, delete and "
+                    "drop_columns"
                 )
             yield
 
@@ -1967,72 +1848,13 @@ skip_unreadable, progress
             yield
 
 
-# What a handle holds, and what several methods ask of it.
-
-
-@dataclass(frozen=True, eq=False)
-class _Version:
-    """What a collection is at one moment; it does not change."""
-
-    model: Model
-    rows: Rows | None
-    digest: str | None = None  # of collection.json
-
-    @property
-    def required_rows(self) -> Rows:
-        """The rows; refused where there are none yet."""
-        if self.rows is None:
-            raise ArgumentError(
-                "this collection holds no rows yet: add some (on the command line "
-                "'fewbits build')"
-            )
-        return self.rows
-
-    @property
-    def state(self) -> tuple[str | None, int]:
-        """What `folder_state` returns while nobody changes the folder."""
-        return self.digest, -1 if self.rows is None else self.rows.snapshot.number
-
-    @property
-    def id_name(self) -> str:
-        columns = () if self.rows is None else self.rows.columns
-        names = (self.model.facts.id_column, "id", ID)  # texts may be their own ids
-        return next(x for x in names if x is not None and x not in columns)
-
-    def mask(self, filter: Filter, allowed: Ids = None) -> Mask | None:
-        if filter is None and allowed is None:
-            return None
-        n_bits = self.model.encoder.n_bits
-        return self.required_rows.mask(filter, allowed, self.id_name, n_bits)
-
-    def schema(self, names: Iterable[str]) -> Schema:
-        import pyarrow as pa
-
-        schema = self.required_rows.schema
-        ids = pa.field(self.id_name, schema.field(ID).type)
-        return pa.schema([ids, *(schema.field(name) for name in names)])
-
-
 class _StaleError(ArgumentError):
     """A folder has been changed since this handle has taken it over."""
 
 
-def _hits(
-    rows: Rows,
-    distances: NDArray[Any],
-    hits: IdArray,
-    metric: str,
-    columns: list[str],
-    far: NDArray[np.bool_] | None = None,
-) -> Hits:
-    """Return an answer, whose columns are read when they are asked for."""
-
-    def table() -> Any:
-        flat = hits.ravel()
-        return rows.table_at(flat[flat >= 0], columns)
-
-    ids = rows.ids_at(hits)
-    return Hits(ids, distances, metric, rows.snapshot.number, table, far)
+def _state(version: Version) -> tuple[str | None, int]:
+    """Return what `folder_state` returns while nobody changes the folder."""
+    return version.digest, -1 if version.rows is None else version.number
 
 
 def _source(encoder: Source) -> Encoder | Model | Path | str:
@@ -2061,10 +1883,10 @@ def _reopened(
         assert model is not None
         store = None if disk is None else Store(disk)
         rows = None if store is None else Rows(store, store.snapshot(version))
-        return kind(_Version(model, rows), None, frozen=frozen)
+        return kind(Version(model, rows), None, frozen=frozen)
     newest = kind.open(folder)
     if frozen and version is None:  # it had no rows
-        return kind(_Version(newest._version.model, None), folder, frozen=True)
+        return kind(Version(newest._version.model, None), folder, frozen=True)
     if version is None or not (frozen or version in newest.versions()):
         return newest
     return kind(newest.at(version)._version, folder, frozen=frozen)

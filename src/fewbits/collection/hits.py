@@ -88,6 +88,7 @@ class Hits(Sequence[list[Hit]]):
         self.metric, self.version = metric, version
         self.out_of_distribution = out_of_distribution
         self._table: Any = table  # an Arrow table once it was read
+        self._padding = None if ids.dtype == object else -1  # of the ids
 
     @property
     def rerank(self) -> bool:
@@ -156,7 +157,7 @@ class Hits(Sequence[list[Hit]]):
         """
         import pyarrow as pa
 
-        query, rank = np.nonzero(self._present())
+        query, rank = np.nonzero(self.ids != self._padding)
         ids = self.ids[query, rank]
         kind = pa.large_string() if ids.dtype == object else pa.int64()
         values = query, rank + 1, pa.array(ids, kind), self.distances[query, rank]
@@ -178,16 +179,10 @@ class Hits(Sequence[list[Hit]]):
         """
         return as_pandas(self.to_arrow())
 
-    def _present(self) -> NDArray[np.bool_]:
-        if self.ids.dtype == object:
-            present = [item is not None for item in self.ids.flat]
-            return np.array(present, np.bool_).reshape(self.ids.shape)
-        return self.ids >= 0
-
     @cached_property
     def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The number of hits of each query, and of all up to it."""
-        counts = self._present().sum(axis=1)
+        counts = (self.ids != self._padding).sum(axis=1)
         return counts, np.cumsum(counts)
 
     def _rows(self, queries: range) -> Iterator[list[tuple[int, Any, Any, Any]]]:

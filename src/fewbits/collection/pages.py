@@ -19,7 +19,7 @@ from fewbits.analysis.bits import (
     extreme_items,
     rank_bits,
 )
-from fewbits.analysis.maps import map_codes
+from fewbits.analysis.maps import fit_layout
 from fewbits.analysis.names import name_bits, propose_names
 from fewbits.analysis.taxonomy import TaxonomyMetrics, paths_of
 from fewbits.collection import tools
@@ -39,7 +39,7 @@ __all__ = [
 Progress = Callable[[int, int], None]
 _PROFILES = 30  # classes whose distinctive attributes are on the page
 _SHOWN_BITS = 32  # on the page, unless the caller chooses them
-_MAP_ITEMS = 500  # on each map, drawn from the collection
+_MAP_ITEMS = 500  # on the map, drawn from the collection
 
 
 class BitScores(NamedTuple):
@@ -135,7 +135,7 @@ def write_attributes(
 ) -> None:
     """Write a page that shows the most extreme items of each bit, and proposes names.
 
-    With maps of the code space, by multidimensional scaling and by t-SNE.
+    With a map of the codes, which is laid out as that of the explorer.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def write_attributes(
         Of the HTML file.
     label : str, default=None
         A column that holds classes: bits are ranked by what they say about them. The
-        maps have its colours, or those of the labels of the collection.
+        map has its colours, or those of the labels of the collection.
     captions : str, default=None
         A column that holds text, shown beside the items and searched for names. When
         not given, the texts themselves; of other items their labels, if there are any.
@@ -207,9 +207,8 @@ def write_attributes(
         first=bits_with_names if bits_to_show is None else bits_to_show,
         n_shown=_SHOWN_BITS if bits_to_show is None else 1,
     )
-    maps = [
-        map_codes(codes, method=m, max_items=_MAP_ITEMS) for m in ("smacof", "tsne")
-    ]
+    rows = np.sort(np.random.default_rng(0).permutation(len(codes))[:_MAP_ITEMS])
+    drawn = np.ascontiguousarray(codes[rows])
     colours = classes
     if classes is None and collection.label_column is not None:
         column = collection.column(collection.label_column)
@@ -239,7 +238,7 @@ def write_attributes(
         captions=texts if kind == "images" else None,
         proposals=proposals,
         names=name_bits(proposals, names),
-        maps=maps,
+        places=dict(zip(rows.tolist(), fit_layout(drawn).place(drawn), strict=True)),
         classes=None if colours is None else [str(name) for name in colours],
         profiles=profiles,
         notes=notes,

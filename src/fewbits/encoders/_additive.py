@@ -11,7 +11,7 @@ from fewbits._features import as_rows
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
 from fewbits.encoders._base import Encoder, NotFiniteError, Tensors, frozen
-from fewbits.encoders._linear import LinearEncoder, as_query_encoder, query_tensors
+from fewbits.encoders._linear import LinearEncoder, as_query_encoder
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -104,11 +104,12 @@ class AdditiveEncoder(Encoder):
 
     def tensors(self) -> Tensors:
         learnt = {"mean": self._mean, "table": self._table}
+        queries = {} if self._queries is None else self._queries.tensors()
         return {
             "weights": self.weights,
             "bias": self.bias,
             "n_kept": np.array([self.n_kept], np.int64),
-            **query_tensors(self._queries),
+            **{f"query_{name}": tensor for name, tensor in queries.items()},
             **{name: array for name, array in learnt.items() if array is not None},
         }
 

@@ -274,7 +274,7 @@ class Encoder(Immutable, ABC):
             return self
         return self._prefix(n_bits).with_feature_names(self.feature_names)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything that decides the codes, kept beside them."""
         return checksum([self.kind, self.zero_bit], self.tensors())

@@ -74,7 +74,10 @@ class LinearEncoder(KernelEncoder):
 
     def tensors(self) -> Tensors:
         tensors = {"weights": self.weights, "bias": self.bias}
-        return tensors | query_tensors(self._queries)
+        if self._queries is not None:
+            more = self._queries.tensors().items()
+            tensors |= {f"query_{name}": tensor for name, tensor in more}
+        return tensors
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         features = as_rows(X, self.n_features, self.feature_names)
@@ -403,13 +406,6 @@ def as_query_encoder(
             f"{queries.weights.shape}"
         )
     return queries
-
-
-def query_tensors(queries: LinearEncoder | None) -> Tensors:
-    """Return what `as_query_encoder` takes."""
-    if queries is None:
-        return {}
-    return {"query_weights": queries.weights, "query_bias": queries.bias}
 
 
 def check_affine(

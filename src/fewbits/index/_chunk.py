@@ -1,6 +1,6 @@
 """Chunks of the codes of an index, each in the order of its ids, with a mask."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,9 @@ from fewbits._frozen import frozen_array, read_only
 from fewbits._rank_select import RankSelect
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError
-from fewbits.index._tables import TableCache
+
+if TYPE_CHECKING:
+    from fewbits.index._tables import LazyTables
 
 Mask = NDArray[np.bool_]
 
@@ -26,9 +28,9 @@ class Chunk:
     `ids` are a range where they count on from the first, which is `first_id` then, and
     nothing is looked up. `live` is a mask of the `n_live` positions that are left, None
     for all, and `live_bits` the same as kernels take it. `tables` are of the codes, and
-    shared with other indexes over them. `insertion` is where each position is in the
-    order in which codes came, removed ones included; None where that is the order of
-    the ids.
+    shared with other indexes over them; None until a search needs them. `insertion` is
+    where each position is in the order in which codes came, removed ones included; None
+    where that is the order of the ids.
     """
 
     __slots__ = (
@@ -49,12 +51,12 @@ class Chunk:
         codes: CodeArray,
         ids: IdArray | range,
         live: Mask | None = None,
-        tables: TableCache | None = None,
+        tables: "LazyTables | None" = None,
         insertion: IdArray | None = None,
     ) -> None:
         self.codes, self.live, self.insertion = codes, live, insertion
         self.ids = ids if len(ids) else np.empty(0, np.int64)
-        self.tables = TableCache() if tables is None else tables
+        self.tables = tables
         self.n_live = len(ids) if live is None else int(np.count_nonzero(live))
         self.live_bits = None if live is None else np.packbits(live)
         dense = len(ids) > 0 and int(ids[-1]) - int(ids[0]) == len(ids) - 1

@@ -118,8 +118,8 @@ class Index(ABC):
         chunks : iterable of (codes, ids, live) or (codes, ids, live, tables)
             One at least: packed codes (n, n_bytes) of one width; their ids (n,), int64
             or a range, which rise from one to the next through all chunks; a mask (n,)
-            over those that can be found, None for all; and perhaps a
-            `fewbits.index.table_files.TableCache` of the codes.
+            over those that can be found, None for all; and perhaps the
+            `fewbits.index.table_files.LazyTables` of the codes.
         **settings
             Further parameters of the index.
         """
@@ -762,6 +762,32 @@ class Index(ABC):
         return Chunk(room[0][:size], room[1][:size], live)
 
 
+def scan_nearest(
+    chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
+) -> tuple[DistanceArray, IdArray]:
+    """Compare queries with every code of a chunk, as `Index._topk` says."""
+    distances = np.empty((len(queries), k), np.int32)
+    positions = np.empty((len(queries), k), np.int64)
+    threads = _kernels.num_threads()
+    _kernels.hamming_topk(queries, chunk.codes, mask, distances, positions, threads)
+    return distances, positions
+
+
+def scan_within(
+    chunk: Chunk, queries: CodeArray, radius: int, mask: Bits | None
+) -> RangeSearchResult:
+    """Compare queries with every code of a chunk, as `Index._within` says."""
+    threads = _kernels.num_threads()
+    hits = _kernels.HammingHits(queries, chunk.codes, radius, mask, threads)
+    offsets = np.zeros(len(queries) + 1, np.int64)
+    hits.counts(offsets[1:])
+    np.cumsum(offsets, out=offsets)
+    distances = np.empty(offsets[-1], np.int32)
+    positions = np.empty(offsets[-1], np.int64)
+    hits.write(distances, positions)
+    return RangeSearchResult(offsets, distances, positions)
+
+
 @final
 class FlatIndex(Index):
     """Exact search by a scan of all codes, the reference for the other indexes.
@@ -788,41 +814,8 @@ class FlatIndex(Index):
     def _configure(self) -> None:
         """Take no parameters."""
 
-    def _topk(
-        self, chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
-    ) -> tuple[DistanceArray, IdArray]:
-        return scan_nearest(chunk, queries, k, mask)
-
-    def _within(
-        self, chunk: Chunk, queries: CodeArray, radius: int, mask: Bits | None
-    ) -> RangeSearchResult:
-        return scan_within(chunk, queries, radius, mask)
-
-
-def scan_nearest(
-    chunk: Chunk, queries: CodeArray, k: int, mask: Bits | None
-) -> tuple[DistanceArray, IdArray]:
-    """Compare queries with every code of a chunk, as `Index._topk` says."""
-    distances = np.empty((len(queries), k), np.int32)
-    positions = np.empty((len(queries), k), np.int64)
-    threads = _kernels.num_threads()
-    _kernels.hamming_topk(queries, chunk.codes, mask, distances, positions, threads)
-    return distances, positions
-
-
-def scan_within(
-    chunk: Chunk, queries: CodeArray, radius: int, mask: Bits | None
-) -> RangeSearchResult:
-    """Compare queries with every code of a chunk, as `Index._within` says."""
-    threads = _kernels.num_threads()
-    hits = _kernels.HammingHits(queries, chunk.codes, radius, mask, threads)
-    offsets = np.zeros(len(queries) + 1, np.int64)
-    hits.counts(offsets[1:])
-    np.cumsum(offsets, out=offsets)
-    distances = np.empty(offsets[-1], np.int32)
-    positions = np.empty(offsets[-1], np.int64)
-    hits.write(distances, positions)
-    return RangeSearchResult(offsets, distances, positions)
+    _topk = staticmethod(scan_nearest)
+    _within = staticmethod(scan_within)
 
 
 def _joined(

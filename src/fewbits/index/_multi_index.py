@@ -18,7 +18,7 @@ from fewbits.index._tables import (
     scan_price,
 )
 
-_FEWEST = 1 << 16  # codes: fewer are compared sooner than looked up
+FEWEST = 1 << 16  # codes: fewer are compared sooner than looked up
 _PILOT = 32  # queries that are answered first, to tell about the rest of a batch
 _UNLIMITED = 1 << 62
 
@@ -184,7 +184,7 @@ class MultiIndexHashing(Index):
 
         None where all are to be scanned.
         """
-        fewest = _FEWEST if self.use_scan else 1
+        fewest = FEWEST if self.use_scan else 1
         fits = len(queries) and fewest <= len(chunk) <= MAX_ROWS
         if not (fits and _kernels.COMPILED):
             return None
@@ -197,7 +197,9 @@ class MultiIndexHashing(Index):
 
         if price(len(queries)) <= 0:
             return None
-        return chunk.tables.of(chunk.codes), price
+        if chunk.tables is None:
+            chunk.tables = LazyTables(chunk.codes)
+        return chunk.tables, price
 
     def _looked_up(
         self,

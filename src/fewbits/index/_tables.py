@@ -138,7 +138,7 @@ def scan_price(n: int, n_bytes: int, n_queries: int, nearest: bool) -> int:
 
 
 class LazyTables:
-    """The tables of one chunk, and the rule by which queries are looked up in them.
+    """The tables of some codes, and the rule by which queries are looked up in them.
 
     A batch of queries is looked up where that costs less than a scan. What it costs is
     reckoned from the radius within which the neighbours are, as if codes were spread
@@ -149,7 +149,7 @@ class LazyTables:
     in advance.
     """
 
-    def __init__(self, codes: CodeArray, read: ReadTables | None) -> None:
+    def __init__(self, codes: CodeArray, read: ReadTables | None = None) -> None:
         self._codes, self._read = codes, read
         self._tables: Tables | None = None
         self._credit, self._lock = 0.0, Lock()
@@ -218,18 +218,3 @@ class LazyTables:
     def _are_due(self) -> bool:
         price = _BUILD if self._read is None else _READ
         return self._tables is None and self._credit >= price * self._n_entries
-
-
-class TableCache:
-    """The tables of the codes of one chunk, for indexes that share it."""
-
-    def __init__(self, read: ReadTables | None = None) -> None:
-        self._read, self._lock = read, Lock()
-        self._lazy: LazyTables | None = None
-
-    def of(self, codes: CodeArray) -> LazyTables:
-        """Return the tables of the codes, always the same."""
-        if self._lazy is None:
-            with self._lock:
-                self._lazy = self._lazy or LazyTables(codes, self._read)
-        return self._lazy

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray
 from fewbits.index._chunk import Chunk
+from fewbits.index._multi_index import FEWEST as FEWEST
 from fewbits.index._multi_index import worthwhile_tables
 from fewbits.index._tables import MAX_LENGTH, Tables, entry_bytes
-from fewbits.index._tables import TableCache as TableCache
+from fewbits.index._tables import LazyTables as LazyTables
 from fewbits.index._tables import build_tables as build_tables
 
 _MAGIC = b"fewbits mih 2\r\n\0"
@@ -24,8 +25,8 @@ _HEADER = 64
 _ALIGNED = 64  # bytes, at a multiple of which each array begins
 
 
-def cached_tables(read: Callable[[], Any]) -> TableCache:
-    """Return what an index reads tables with once they pay.
+def kept_tables(codes: CodeArray, read: Callable[[], Any]) -> LazyTables:
+    """Return the tables of codes, which are read once they pay.
 
     `read` returns the bytes that were kept, None if there are none.
     """
@@ -34,7 +35,7 @@ def cached_tables(read: Callable[[], Any]) -> TableCache:
         data = read()
         return None if data is None else tables_from(data, codes)
 
-    return TableCache(read_tables)
+    return LazyTables(codes, read_tables)
 
 
 def bytes_to_keep(

@@ -7,6 +7,7 @@ from fewbits.inputs._objects import (
     are_texts,
     as_items,
     as_texts,
+    taking,
     warn_of_index,
 )
 from fewbits.inputs._read import read, read_columns, read_ids, with_beside
@@ -28,6 +29,7 @@ __all__ = [
     "read_columns",
     "read_ids",
     "strict_json",
+    "taking",
     "unreadable_named",
     "warn_of_index",
     "with_beside",

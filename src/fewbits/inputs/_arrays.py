@@ -6,7 +6,7 @@ import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from tokenize import TokenError
@@ -16,11 +16,12 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_column, is_integer, known_names
+from fewbits._arrow import as_column, known_names
 from fewbits._extras import missing_extra
 from fewbits._features import SparseRows
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 from fewbits.inputs._csv import as_typed
 from fewbits.inputs._input import Input, Options, checked_vectors
@@ -29,7 +30,6 @@ from fewbits.inputs._text_kinds import checked_codes
 
 #: Whatever NumPy makes of a header that is none: it is written as Python.
 _BAD_HEADER = (ValueError, EOFError, SyntaxError, TokenError, OverflowError)
-#: What `numpy.save` has written behind an array, no reader sees.
 _MORE = "more follows behind the first array; save several as .npz"
 #: Whatever zipfile, NumPy and h5py make of an archive that is none.
 _DAMAGE = (
@@ -88,17 +88,27 @@ def _reason(error: Exception) -> str:
 
 
 def read_archive(path: Path, options: Options) -> Input:
-    """Read the items of a .npz, .safetensors or .hdf5 file, and their labels and ids.
-
-    Files of ann-benchmarks hold ``train``, the items, and ``test``, the queries.
-    """
+    """Read the items of a .npz, .safetensors or .hdf5 file, their labels and ids."""
     name, suffix = options.array_name(str(path)), path.suffix.lower()
     archives = {".npz": _npz, ".safetensors": _safetensors}
     opened = archives.get(suffix, _hdf5)
     keys = (options.label, options.id)
     try:
         with opened(path) as (shapes, array):
-            chosen = _only_array(path, shapes, name, keys)
+            # Names that were given come first: which array fits depends on them.
+            for key in (name, *keys):
+                if key is not None and key not in shapes:
+                    raise ArgumentError(
+                        f"{path} has no array {key!r}; it has {known_names(shapes)}"
+                    )
+            others = [key for key in shapes if key not in keys]
+            if name is None and len(others) != 1:
+                raise ArgumentError(
+                    f"{path} holds {len(others)} arrays "
+                    f"({known_names(shapes[key] for key in others)}); name one by "
+                    "column= or codes= (on the command line by --column)"
+                )
+            chosen = name or others[0]
             labels, ids = (None if key is None else array(key) for key in keys)
             values = array(chosen)
     except (FewbitsError, PermissionError):  # which may be a ValueError too
@@ -138,11 +148,9 @@ def _npz(path: Path) -> _Archive:
 
 def is_sparse(path: Path) -> bool:
     """Return whether a .npz file holds a sparse matrix, as `scipy.sparse.save_npz`."""
-    try:
-        with ZipFile(path) as archive:
-            return {"format.npy", "shape.npy", "data.npy"} <= {*archive.namelist()}
-    except _DAMAGE:  # which `read_archive` says
-        return False
+    with suppress(*_DAMAGE), ZipFile(path) as archive:  # which `read_archive` says
+        return {"format.npy", "shape.npy", "data.npy"} <= {*archive.namelist()}
+    return False
 
 
 def read_sparse(path: Path, kind: str | None) -> Input:
@@ -211,49 +219,24 @@ def _hdf5(path: Path) -> _Archive:
         yield shapes, array
 
 
-def _only_array(
-    path: Path, shapes: dict[str, str], name: str | None, beside: Sequence[str | None]
-) -> str:
-    """Return the name of the items: that which was asked for, or the only one."""
-    # Names that were given come first: which array fits depends on them.
-    for key in (name, *beside):
-        if key is not None and key not in shapes:
-            raise ArgumentError(
-                f"{path} has no array {key!r}; it has {known_names(shapes)}"
-            )
-    others = [key for key in shapes if key not in beside]
-    if name is None and len(others) != 1:
-        raise ArgumentError(
-            f"{path} holds {len(others)} arrays "
-            f"({known_names(shapes[key] for key in others)}); name one by column= or "
-            "codes= (on the command line by --column)"
-        )
-    return name or others[0]
-
-
 # Files of the ANN field: .fvecs, .bvecs and .ivecs
 
 _TEXMEX = {".fvecs": "<f4", ".bvecs": "u1", ".ivecs": "<i4"}
 _LARGEST = 1 << 20  # largest plausible number of components
 _N_SAMPLE_ROWS = 1000  # rows examined to distinguish integers from floats
-_SMALL = 1 << 27  # integers below it are floats below 1e-33
-_USUAL = 1e-6, 1e6  # sizes of floats
+_SMALL = 1 << 27  # integers below it, read as floats, are below 1e-33
+_USUAL = 1e-6, 1e6  # sizes of floats; read as integers they are huge
 
 
-#: Of the Big ANN benchmarks: two whole numbers, and then the rows.
+#: Of the Big ANN benchmarks: the numbers of rows and columns, and then the rows.
 BINARY = {".fbin": "<f4", ".u8bin": "u1", ".i8bin": "i1"}
 
 
 def read_binary(path: Path) -> NDArray[Any]:
-    """Return a read-only memory map of the vectors of a .fbin, .u8bin or .i8bin file.
-
-    Their number and their length come first, as 32-bit integers.
-    """
+    """Map the vectors of a .fbin, .u8bin or .i8bin file, to be read only."""
     dtype = np.dtype(BINARY[path.suffix.lower()])
-    n, width = (
-        np.fromfile(path, "<u4", 2).tolist() if path.stat().st_size >= 8 else (0, 0)
-    )
     size = path.stat().st_size - 8
+    n, width = np.fromfile(path, "<u4", 2).tolist() if size >= 0 else (0, 0)
     if size != n * width * dtype.itemsize:
         raise ArtefactError(
             f"{path} is not a {path.suffix} file: it announces {n:,} rows of {width:,} "
@@ -265,10 +248,7 @@ def read_binary(path: Path) -> NDArray[Any]:
 
 
 def read_texmex(path: Path) -> NDArray[Any]:
-    """Return a read-only memory map of vectors, of shape (n, n_features).
-
-    Each row is its length as a 32-bit integer, and then so many numbers.
-    """
+    """Return a read-only memory map of vectors, each behind its length."""
     dtype = np.dtype(_TEXMEX[path.suffix.lower()])
     size = path.stat().st_size
     if not size:
@@ -296,11 +276,7 @@ def read_texmex(path: Path) -> NDArray[Any]:
 
 
 def _check_numbers(vectors: NDArray[np.uint8], path: Path) -> None:
-    """Refuse integers under the name of floats, and floats under that of integers.
-
-    Read as floats, integers are all next to nothing; floats read as integers are all
-    huge, and as floats neither tiny nor huge.
-    """
+    """Refuse integers under the name of floats, and floats under that of integers."""
     integers = np.ascontiguousarray(vectors).view("<i4")
     integers = integers[integers != 0]
     floats = integers.view("<f4")
@@ -322,12 +298,6 @@ def _check_numbers(vectors: NDArray[np.uint8], path: Path) -> None:
 BESIDE = (".npy", ".txt")
 
 
-def read_labels(path: Path, source: str) -> NDArray[Any]:
-    """Read a label for each item of `source`, or a row of 0 and 1, from a file."""
-    values = read_values(path, "label", BESIDE)
-    return as_label_names(values, f"labels {path.name!r} of {source}")
-
-
 def read_id_file(path: Path, source: str, as_text: bool) -> Any:
     """Read an id for each item of `source`: lines are numbers if all are such."""
     what = f"{path.name!r} with the ids of {source}"
@@ -337,7 +307,7 @@ def read_id_file(path: Path, source: str, as_text: bool) -> Any:
     ids = as_column(array)
     if kind_of(path) == ".txt" and not as_text:
         numbers = as_typed(ids, dates=False)
-        ids = numbers if is_integer(numbers.type) else ids
+        ids = numbers if pa.types.is_integer(numbers.type) else ids
     return new_ids(ids, what)
 
 

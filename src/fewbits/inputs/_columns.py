@@ -9,16 +9,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import (
-    is_flag,
-    is_integer,
     is_list,
     is_number,
     is_text,
@@ -26,9 +24,11 @@ from fewbits._arrow import (
     list_matrix,
     no_column,
     number_matrix,
+    split_names,
 )
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
+from fewbits._lazy import pa
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._input import (
@@ -63,30 +63,26 @@ _SKIPPED = 5  # rows in a message
 _GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """The columns of the items, and the kind as which they are read.
+class _Choice(NamedTuple):
+    """The columns of the items, and the kind as which they are read."""
 
-    One of "vectors", "written" vectors, "numbers" side by side, "texts", "images" or
-    "codes".
-    """
-
-    kind: str
-    places: list[int]
-    left_out: list[int] = field(default_factory=list)
+    kind: str  # also "written" vectors, and "numbers" side by side
+    places: Sequence[int]
+    left_out: Sequence[int] = ()
 
 
 def read_table(
     table: Table, options: Options, source: str, folder: Path | None = None
 ) -> Input:
-    """Return the items of a table, and what belongs to each.
-
-    Relative paths of images begin in `folder`.
-    """
+    """Return the items of a table; relative paths of images begin in `folder`."""
     if not len(table):
         raise ArgumentError(f"{source} holds no items")
     if options.id is None and table.places(str(options.default_id)):
         options = replace(options, id=options.default_id)
+    options = replace(options, column=tuple(split_names(options.column, table.names)))
+    if options.columns is not None:
+        kept = tuple(split_names(options.columns, table.names))
+        options = replace(options, columns=kept)
     # Before the items, so that a wrong name is said even where their column is not.
     label, id_ = (
         None if name is None else column_index(table, name, source)
@@ -116,13 +112,25 @@ def read_table(
     ]
     names = tuple(table.names[i] for i in choice.places)
     if left_out and not (options.column or options.images or options.codes):
+        kinds = {i: table.fields[i].type for i in left_out}
         shown = known_names(
-            f"{table.names[i]!r} ({_shown_kind(table.fields[i].type)})"
-            for i in left_out
+            f"{table.names[i]!r} "
+            f"({'text' if is_text(x) else 'number' if is_number(x) else x})"
+            for i, x in kinds.items()
         )
         chosen = "columns of numbers" if len(names) > 1 else f"column {names[0]!r}"
         warn_user(f"{source}: {chosen} taken, left out: {shown}")
-    columns = _kept_columns(table, beside, choice.places, source)
+    columns = {}
+    for i in beside:
+        name = table.names[i]
+        column_index(table, name, source)  # of two of one name, one would come back
+        is_kept = is_text(table.fields[i].type) and i not in choice.places
+        if is_kept and (odd := exceptions(table.column(i), PLAIN_NUMBER)):
+            warn_user(
+                f"{source}: column {name!r} is kept as text, because of "
+                f"{odd[1][:_MAX_SHOWN]!r} in row {odd[0]}"
+            )
+        columns[name] = table.stored_column(i)
     if label is not None:
         columns[table.names[label]] = table.stored_column(label)
     is_vectors = choice.kind in ("vectors", "written", "numbers")
@@ -156,10 +164,6 @@ def column_index(table: Table, name: str, source: str) -> int:
 
 def _column_of(table: Table, place: int, source: str) -> str:
     return f"column {table.names[place]!r} of {source}"
-
-
-def _shown_kind(kind: Any) -> Any:
-    return "text" if is_text(kind) else "number" if is_number(kind) else kind
 
 
 # Which columns hold the items
@@ -233,7 +237,7 @@ def _only_fitting(
         kind = table.fields[i].type
         if is_list(kind):
             group = forms[i] = "vectors"
-        elif is_number(kind) or is_flag(kind):
+        elif is_number(kind) or pa.types.is_boolean(kind):
             group = forms[i] = "numbers"
         elif is_text(kind):
             column = table.column(i)
@@ -246,7 +250,7 @@ def _only_fitting(
                 shown = f"{text[:_MAX_SHOWN]!r} and the like"
                 forms[i] = f"{shown}, neither texts nor plain numbers"
             elif group == "texts" and (exception := exceptions(column, PLAIN_NUMBER)):
-                row, text, _ = exception
+                row, text = exception
                 forms[i] = f"numbers but for {text[:_MAX_SHOWN]!r} in row {row}"
                 odd.append(i)
         else:
@@ -262,9 +266,10 @@ def _only_fitting(
         [i for i in groups[x] if not _ROW_NUMBERS.fullmatch(table.names[i])]
         for x in ("numbers", "data")
     )
-    counted = [i for i in numbers if not is_flag(table.fields[i].type)] + data
+    kinds = [table.fields[i].type for i in numbers]
+    n_counted = len(kinds) - sum(map(pa.types.is_boolean, kinds)) + len(data)
     if fits:
-        is_sure = len(fits) == 1 and not (texts and (odd or len(counted) > 1))
+        is_sure = len(fits) == 1 and not (texts and (odd or n_counted > 1))
         chosen = "texts" if texts else "vectors" if groups["vectors"] else "written"
     else:
         for i in groups["codes"]:
@@ -313,8 +318,12 @@ def _warn_of_numbers(
                 "vectors"
             )
     for i in places:
-        name = table.names[i]
-        if _counts_rows(table.column(i)):
+        name, column = table.names[i], table.column(i)
+        is_whole = pa.types.is_integer(column.type) and not column.null_count
+        numbers = column.to_numpy() if is_whole else np.empty(0)
+        is_long = len(numbers) >= _COUNTED
+        span = int(numbers[-1]) - int(numbers[0]) if is_long else 0  # diff wraps around
+        if is_long and span == len(numbers) - 1 and (np.diff(numbers) == 1).all():
             doubts.append(
                 f"column {name!r} counts the rows and is taken for a feature; if it is "
                 "none, leave it out or call it 'id'"
@@ -326,16 +335,6 @@ def _warn_of_numbers(
             )
     for doubt in doubts:
         warn_user(f"{source}: {doubt}")
-
-
-def _counts_rows(column: Any) -> bool:
-    """Return whether a column numbers the rows under another name."""
-    n = len(column)
-    if n < _COUNTED or not is_integer(column.type) or column.null_count:
-        return False
-    numbers = column.to_numpy()
-    ends = int(numbers[-1]) - int(numbers[0])
-    return ends == n - 1 and bool((np.diff(numbers) == 1).all())
 
 
 # What the columns hold
@@ -411,27 +410,9 @@ def _likely_id(table: Table, options: Options, source: str) -> str | None:
             with suppress(ArgumentError):
                 _ids(table, place, source)
                 return name
-        elif is_integer(kind := table.fields[place].type) or is_text(kind):
+        elif pa.types.is_integer(kind := table.fields[place].type) or is_text(kind):
             return name  # it is not read for that
     return None
-
-
-def _kept_columns(
-    table: Table, kept: Sequence[int], items: Sequence[int], source: str
-) -> dict[str, Any]:
-    """Return other columns by name, and warn of those kept as texts for a few cells."""
-    columns = {}
-    for i in kept:
-        name = table.names[i]
-        column_index(table, name, source)  # of two of one name, one would come back
-        is_kept = is_text(table.fields[i].type) and i not in items
-        if is_kept and (odd := exceptions(table.column(i), PLAIN_NUMBER)):
-            warn_user(
-                f"{source}: column {name!r} is kept as text, because of "
-                f"{odd[1][:_MAX_SHOWN]!r} in row {odd[0]}"
-            )
-        columns[name] = table.stored_column(i)
-    return columns
 
 
 # Rows without a text or a label
@@ -450,8 +431,6 @@ def _without_blank(
     table: Table, needed: dict[int, str], source: str, *, has_ids: bool
 ) -> Table:
     """Return the rows that have what is needed at these places, and warn of others."""
-    import pyarrow as pa
-
     full = np.ones(len(table), np.bool_)
     for place, what in needed.items():
         rows = [row for row in _blank_cells(table.column(place)) if full[row]]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fewbits._arrow import is_text, known_names
+from fewbits._lazy import pa, pc
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._input import Options
@@ -41,11 +42,7 @@ _LONG_NAME = 60  # characters of a name that may be a text instead
 def read_csv(
     raw: IO[bytes], source: str, options: Options, path: Path | None = None
 ) -> Any:
-    """Return the Arrow table of CSV, whose bytes are those of `path`, if given.
-
-    Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
-    class. So do columns that are wanted as texts. Ids become numbers, but no dates.
-    """
+    """Return the Arrow table of CSV, whose bytes are those of `path`, if given."""
     before = csv.field_size_limit(sys.maxsize)  # cells of over 131,072 characters
     try:
         with peekable(raw) as file:
@@ -71,7 +68,7 @@ def read_csv(
             commas[name] = numbers
     dots = []  # columns whose dots may be those of thousands
     for i, name in enumerate(table.column_names):
-        if options.stays_text(name):
+        if options.stays_text(name):  # as numbers 01 and 1 would be the same label
             columns[i] = _without_gaps(columns[i])
         elif name in commas:
             columns[i] = commas[name]
@@ -92,11 +89,7 @@ def read_csv(
 
 
 def _delimiter(head: bytes, source: str, options: Options) -> str:
-    """Return the delimiter that cuts the first rows into equally many columns.
-
-    A comma where none does. Of several, those that yield the required columns are
-    preferred.
-    """
+    """Return what cuts the first rows into equally many columns, those required."""
     names = {*(options.named() or options.names)}
     fitting = _fitting(head)
     fitting = {x: rows for x, rows in fitting.items() if names <= {*rows[0]}} or fitting
@@ -116,16 +109,11 @@ def has_names(head: bytes, names: Iterable[str]) -> bool:
 
 
 def table_width(head: bytes) -> int:
-    """Return the number of columns if text is surely CSV, else 0.
-
-    All of the first rows, two or more, have as many values, and no separator has a
-    space after it, as it would in a sentence.
-    """
+    """Return the number of columns if text is surely CSV, else 0."""
     text = head.decode("utf-8-sig", "replace")
-    if len(text.splitlines()) < 2:
-        return 0
-    for delimiter in _DELIMITERS:
+    for delimiter in _DELIMITERS if len(text.splitlines()) > 1 else ():
         rows, are_even = _first_rows(head, delimiter)
+        # In a sentence a space follows.
         if are_even and len(rows[0]) > 1 and f"{delimiter} " not in text:
             return len(rows[0])
     return 0
@@ -207,8 +195,6 @@ def _is_number(text: str) -> bool:
 
 def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
     """Return the table that Python's `csv` reads, every column of texts."""
-    import pyarrow as pa
-
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     n_blank = n_trailing = 0  # blank lines, and those behind the last row
@@ -255,8 +241,9 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
 
 # Files without quotes, by Arrow
 
-#: What only Python's `csv` reads, or reads as it is meant; blank lines among it.
-_FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
+#: What only Python's `csv` reads, or reads as it is meant.
+_FOR_PYTHON = (b'"', b"\0")
+_BLANK_LINES = (b"\n\n", b"\n\r", b"\r\r")  # which Arrow reads as empty cells
 
 
 def _read_unquoted(path: Path, delimiter: str) -> Any:
@@ -264,7 +251,6 @@ def _read_unquoted(path: Path, delimiter: str) -> Any:
 
     None for any other, and for whatever Arrow refuses: Python's reader says why.
     """
-    import pyarrow as pa
     from pyarrow import csv
 
     if not path.is_file() or is_compressed(path) or not path.stat().st_size:
@@ -275,20 +261,26 @@ def _read_unquoted(path: Path, delimiter: str) -> Any:
         if any(content.find(mark) != -1 for mark in _FOR_PYTHON):
             return None
         names = re.split(rb"[\r\n]", content.readline(), maxsplit=1)[0]
-    try:
-        texts = dict.fromkeys(
-            names.decode("utf-8-sig").split(delimiter), pa.large_string()
-        )
-        return csv.read_csv(
-            path,
-            csv.ReadOptions(block_size=1 << 24),
-            csv.ParseOptions(
-                delimiter=delimiter, quote_char=False, ignore_empty_lines=False
-            ),
-            csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
-        )
-    except (pa.ArrowException, UnicodeError, OSError):
-        return None
+        try:
+            texts = dict.fromkeys(
+                names.decode("utf-8-sig").split(delimiter), pa.large_string()
+            )
+            table = csv.read_csv(
+                path,
+                csv.ReadOptions(block_size=1 << 24),
+                csv.ParseOptions(
+                    delimiter=delimiter, quote_char=False, ignore_empty_lines=False
+                ),
+                csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
+            )
+        except (pa.ArrowException, UnicodeError, OSError):
+            return None
+        empty = pc.equal(pc.binary_length(table.column(0)), 0)
+        if pc.any(empty).as_py() and any(
+            content.find(mark, 0) != -1 for mark in _BLANK_LINES
+        ):
+            return None
+        return table
 
 
 # Columns of texts as what all of their cells are
@@ -297,6 +289,8 @@ def _read_unquoted(path: Path, delimiter: str) -> Any:
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 #: Numbers whose characters say more than their value does: ``007``, ``+4915112345``.
 _NAME = r"^(?:[+-]?0[\dxX]|\+\d{7})"
+#: Numbers that floats may round, or that were something else, as 12e5.
+_LONG = r"^[+-]?\d{16,}(?:\.0*)?$|\d\.?[eE]"
 #: ISO 8601 as Arrow reads it, to microseconds.
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
@@ -307,17 +301,7 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
     """Return a column of texts as what all of its cells are, if nothing is lost by it.
 
     Truth values, integers, floats, dates or timestamps; empty cells are missing.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> texts = pa.chunked_array([["1", "2.5", "NA"]], pa.large_string())
-    >>> as_typed(texts).to_pylist(), as_typed(pa.chunked_array([["007"]])).to_pylist()
-    ([1.0, 2.5, None], ['007'])
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if len(column) and pc.all(pc.equal(pc.binary_length(column), 0)).as_py():
         return pa.chunked_array([pa.nulls(len(column))])  # of no type yet
     head = column[:_N_SAMPLE_ROWS]  # the first word spares reading all
@@ -341,8 +325,6 @@ def _of_commas(column: Any) -> Any:
 
     Where three digits follow each comma, they may be thousands.
     """
-    import pyarrow.compute as pc
-
     is_number = pc.or_(pc.match_substring_regex(column, _COMMAS), _is_gap(column))
     sure = pc.match_substring_regex(column, r",(?:\d{1,2}|\d{4,})(?:[eE]|\s*$)")
     if not (pc.all(is_number).as_py() and pc.any(sure).as_py()):
@@ -353,8 +335,6 @@ def _of_commas(column: Any) -> Any:
 
 def _has_dots(column: Any) -> bool:
     """Return whether numbers of a column are as 12 and 1.234, some with dots."""
-    import pyarrow.compute as pc
-
     grouped = pc.match_substring_regex(column, r"^\s*[+-]?\d{1,3}(?:\.\d{3})+\s*$")
     plain = pc.match_substring_regex(column, r"^\s*[+-]?\d+\s*$")
     rest = pc.or_(plain, _is_gap(column))
@@ -363,18 +343,17 @@ def _has_dots(column: Any) -> bool:
 
 def _as_numbers(column: Any) -> Any:
     """Return truth values, integers or floats, if all cells are such or gaps."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    gap = _is_gap(column)
+    cells = pc.ascii_trim_whitespace(column)
+    gap = pc.is_in(cells, value_set=_gaps())
     if pc.all(gap).as_py():
         return None
-    cells = pc.if_else(gap, _missing(), pc.ascii_trim_whitespace(column))
+    cells = pc.if_else(gap, _missing(), cells)
     if all_match(cells, "^(true|false|True|False|TRUE|FALSE)$"):
         return cells.cast(pa.bool_())
     for kind in (pa.int64(), pa.float64()):
         try:
-            numbers = cells.cast(kind)
+            # The first fail at once; of many cells, Arrow writes an error for each.
+            numbers = cells[:_N_SAMPLE_ROWS].cast(kind) and cells.cast(kind)
         except pa.ArrowInvalid:
             continue
         return None if _lose_letters(cells, numbers) else numbers
@@ -383,22 +362,21 @@ def _as_numbers(column: Any) -> Any:
 
 def _lose_letters(cells: Any, numbers: Any) -> bool:
     """Return whether numbers lack zeros, digits or signs that their texts have."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     def any_match(texts: Any, pattern: str) -> bool:
         return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
-    if any_match(cells, _NAME):
-        return True
     if numbers.type != pa.float64():
-        return False
+        return any_match(cells, _NAME)
     if pc.any(pc.is_inf(numbers)).as_py():
         return True
-    is_long = pc.match_substring_regex(cells, r"^[+-]?\d{16,}(\.0*)?$|\d\.?[eE]")
+    is_long = pc.match_substring_regex(cells, rf"{_NAME}|{_LONG}")
     if not pc.any(is_long).as_py():
         return False
     long = cells.filter(is_long)
+    if any_match(long, _NAME):
+        return True
+    long = long.filter(pc.match_substring_regex(long, _LONG))
     if any_match(long, r"^[+-]?\d{16,}$"):
         return True
     if any_match(long, r"^\d+[eE]\d+$") and not any_match(cells, r"\.|[eE][+-]"):
@@ -412,9 +390,6 @@ def _as_moments(column: Any) -> Any:
 
     Those with an offset become UTC. Years are those that Python has, 1 to 9999.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for pattern, kind in (
         (f"^{_DATE}$", pa.date32()),
         (f"^{_DATE}{_TIME}$", pa.timestamp("us")),
@@ -433,20 +408,13 @@ def _as_moments(column: Any) -> Any:
 
 
 def _without_empty(column: Any) -> Any:
-    """Return a column of texts whose empty cells are missing, quoted or not.
-
-    As pandas and DuckDB read them: CSV cannot distinguish the two.
-    """
-    import pyarrow.compute as pc
-
+    """Return a column of texts whose empty cells are missing, quoted or not."""
     empty = pc.equal(pc.binary_length(column), 0)
     return pc.if_else(empty, _missing(), column) if pc.any(empty).as_py() else column
 
 
 def _without_gaps(column: Any) -> Any:
     """Return labels as they are written, but for ``NA`` and the like among numbers."""
-    import pyarrow.compute as pc
-
     gap = _is_gap(column)
     number = pc.match_substring_regex(column, PLAIN_NUMBER)
     if not pc.all(pc.or_(gap, number)).as_py():
@@ -455,15 +423,13 @@ def _without_gaps(column: Any) -> Any:
 
 
 def _missing() -> Any:
-    import pyarrow as pa
-
     return pa.scalar(None, pa.large_string())
 
 
 def _is_gap(column: Any) -> Any:
     """Return for each cell of a column whether it stands for a missing number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    return pc.is_in(pc.ascii_trim_whitespace(column), value_set=_gaps())
 
-    gaps = pa.array(_MISSING, pa.large_string())
-    return pc.is_in(pc.ascii_trim_whitespace(column), value_set=gaps)
+
+def _gaps() -> Any:
+    return pa.array(_MISSING, pa.large_string())

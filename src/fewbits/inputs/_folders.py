@@ -33,10 +33,9 @@ _NAMED, _FAULTS = 3, 5  # names and faults in a message
 
 
 def table_files(folder: Path) -> list[Path]:
-    """Return the Parquet or Arrow files of a folder, in the order of their names.
+    """Return the Parquet or Arrow files in a folder, or in such as ``column=value``.
 
-    Those that lie in it, or in folders named ``column=value``. By-products such as
-    ``_SUCCESS`` and ``.x.parquet.crc`` are skipped; other things are told.
+    By-products such as ``_SUCCESS`` are skipped; other things are told.
     """
     entries = sorted(x for x in folder.iterdir() if not _is_hidden(x))
     files = [entry for entry in entries if _is_table(entry)]
@@ -73,14 +72,9 @@ def is_image(path: str | Path) -> bool:
 def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
     """Return the image files below a folder, and their labels.
 
-    The label of an image is the path of the folder that it lies in, from `path` on,
-    with slashes: ``cat``, or ``train/cat`` where folders are nested. There are no
-    labels when an image lies in `path` itself. Links are followed, but not into a
-    folder that they lie in; hidden files and what systems leave behind are skipped.
-    Whatever else is left out is told.
-
-    Files are sorted by the names of their folders and by their own, as strings: the
-    same on every machine.
+    The label of an image is the path of the folder that it lies in, from `path` on:
+    ``cat``, or ``train/cat``. There are no labels when an image lies in `path` itself.
+    Files are sorted by the names of their folders and by their own, as strings.
     """
     images, folders, unread, broken, circular = _walk(path)
     for file in images:  # what could be neither printed nor kept beside codes
@@ -132,11 +126,7 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
 
 
 def _walk(root: Path) -> tuple[list[str], ...]:
-    """Return what lies in a folder and, whether linked or not, the folders below it.
-
-    Images, folders, images of formats that are not read, links that lead nowhere, and
-    links into a circle: paths from the folder on, with slashes, in the order of names.
-    """
+    """Return images, folders, images that are not read, broken and circular links."""
     contents: tuple[list[str], ...] = ([], [], [], [], [])
     images, folders, unread, broken, circular = contents
 

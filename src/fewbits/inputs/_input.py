@@ -10,9 +10,10 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import is_flag, is_number, missing_message
+from fewbits._arrow import is_number, missing_message
 from fewbits._checks import check_count
 from fewbits._features import row_spans
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError, ArtefactError
 
 Kind = Literal["vectors", "texts", "images", "codes"]
@@ -49,9 +50,12 @@ class Options:
             if (name := getattr(self, option)) is None:
                 continue
             if not isinstance(name, str):
+                beside = "ids=[...]"
+                if option != "id":
+                    beside = f"columns={{'name': [...]}}, {option}='name'"
                 raise ArgumentError(
                     f"{option} is the name of a column, got {type(name).__name__}; "
-                    "values beside the items are labels= and ids="
+                    f"values beside the items are given as {beside}"
                 )
             options[name] = option
         return options
@@ -60,7 +64,7 @@ class Options:
         """Return whether a column of CSV stays as it is written."""
         if name in self.types:
             kind = self.types[name]
-            return not (is_number(kind) or is_flag(kind))
+            return not (is_number(kind) or pa.types.is_boolean(kind))
         return name in (self.label, self.codes, self.images, *self.as_text)
 
     def refuse_columns(self, source: str, hint: str = "") -> None:
@@ -80,18 +84,7 @@ class Options:
 
 
 class Texts(Sequence[str]):
-    """A read-only list of texts over an Arrow column.
-
-    They stay in Arrow's memory, a pyarrow.ChunkedArray of large_string without missing
-    values: one long text makes the others no larger.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> texts = Texts(pa.chunked_array([["one", "two"]], pa.large_string()))
-    >>> texts[1], texts[:1], len(texts)
-    ('two', ['one'], 2)
-    """
+    """A read-only list of texts over an Arrow column, whose memory they stay in."""
 
     def __init__(self, column: Any) -> None:
         self.column = column
@@ -233,10 +226,7 @@ def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def checked_vectors(array: Any, source: str) -> Any:
-    """Return a matrix of finite real numbers; memory maps stay memory maps.
-
-    Encoders check this too, but cannot say which file it was.
-    """
+    """Return a matrix of finite real numbers; memory maps stay memory maps."""
     if array.ndim != 2:
         raise ArtefactError(
             f"{source} holds an array of shape {array.shape}; "

@@ -2,8 +2,8 @@
 
 import re
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,17 @@ from fewbits._arrow import (
     as_column,
     as_frame,
     as_table,
-    has_own_index,
     is_column,
     is_frame,
     is_text,
     known_names,
-    own_memory,
     typed_columns,
     with_index,
 )
 from fewbits._features import SparseRows
+from fewbits._lazy import pa
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, FeatureError, a_kind
+from fewbits.errors import ArgumentError, CodeError, FeatureError, a_kind
 from fewbits.inputs._arrays import array_input
 from fewbits.inputs._columns import read_table
 from fewbits.inputs._input import (
@@ -50,49 +49,11 @@ _NUMERIC = re.compile(r"[\d\[({]")  # what every written number or vector has
 _FILES_ADVICE = "for the files give paths, [Path(name) for name in names], or read them"
 
 
-class _FrameTable(Table):
-    """A data frame, whose columns are copied unless they are Arrow's own.
-
-    A column that Arrow does not know is refused where it is asked for.
-    """
-
-    def __init__(self, frame: Any, auxiliary: tuple[str, ...]) -> None:
-        table, self._reasons = typed_columns(frame)
-        self._is_arrow = hasattr(frame, "column_names")
-
-        def arrays(place: int) -> Any:
-            if (name := self.names[place]) in self._reasons:
-                raise ArgumentError(self._unreadable(name))
-            return table.column(place).chunks
-
-        super().__init__(table.schema, len(table), arrays, auxiliary)
-
-    def _unreadable(self, name: str) -> str:
-        return f"cannot read column {name!r} of the data frame: {self._reasons[name]}"
-
-    def stored_column(self, place: int) -> Any:
-        column = super().stored_column(place)
-        return column if self._is_arrow else own_memory(column)
-
-    def read(self, options: Options) -> Input:
-        """Return the items; a refusal also says which columns cannot be read."""
-        try:
-            return read_table(self, options, "the data frame")
-        except ArgumentError as error:
-            name = next(iter(self._reasons), None)
-            if name is None or repr(name) in str(error):
-                raise
-            raise ArgumentError(f"{error}; {self._unreadable(name)}") from None
-
-
 def read_object(items: Any, options: Options) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
     items = as_frame(items)
     if is_frame(items):
-        frame, levels = with_index(items)
-        if options.columns is None and options.id is None:
-            warn_of_index(frame)
-        return _FrameTable(frame, levels).read(options)
+        return _read_frame(items, options)
     check_several(items)
     what = f"the {type(items).__name__}"
     options.refuse_columns(what)
@@ -102,14 +63,17 @@ def read_object(items: Any, options: Options) -> Input:
         return Input("codes", codes, None, what, n_bits=n_bits)
     if are_texts(items):
         if options.skip_blank:
-            import pyarrow as pa
-
             if not is_column(items):
                 items = [None if _is_missing(text) else text for text in items]
             table = pa.table([as_column(items)], names=["text"])
             return read_table(Table.of(table), options, what)
         return Input("texts", as_texts(items, are_meant=False), None, what)
-    if _holds_images(items):
+    is_list = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
+    if is_list and _is_image(_first(items)):
+        for row, item in enumerate(items):
+            if not _is_image(item):
+                shown = "no value" if _is_missing(item) else type(item).__name__
+                raise ArgumentError(f"expected images, got {shown} in row {row}")
         return Input("images", list(items), None, what)
     try:
         if hasattr(items, "tocsr"):
@@ -120,9 +84,38 @@ def read_object(items: Any, options: Options) -> Input:
         raise ArgumentError(str(error)) from None
 
 
+def _read_frame(items: Any, options: Options) -> Input:
+    """Return the items; columns that cannot be read do no harm elsewhere."""
+    frame, levels = with_index(items)
+    if options.columns is None and options.id is None:
+        warn_of_index(frame)
+    table, reasons = typed_columns(frame)
+
+    def unreadable(name: str) -> str:
+        return f"cannot read column {name!r} of the data frame: {reasons[name]}"
+
+    def arrays(place: int) -> Any:
+        if (name := table.column_names[place]) in reasons:
+            raise ArgumentError(unreadable(name))
+        return table.column(place).chunks
+
+    is_arrow = hasattr(frame, "column_names")
+    columns = Table(table.schema, len(table), arrays, levels, is_ours=is_arrow)
+    try:
+        return read_table(columns, options, "the data frame")
+    except ArgumentError as error:
+        name = next(iter(reasons), None)
+        if name is None or repr(name) in str(error):
+            raise
+        raise ArgumentError(f"{error}; {unreadable(name)}") from None
+
+
 def warn_of_index(frame: Any) -> None:
     """Warn of an index of pandas that is left out: ids would be expected to be it."""
-    if has_own_index(frame):
+    if not hasattr(frame, "iloc"):
+        return
+    names, numbers = frame.index.names, np.arange(len(frame))
+    if any(names) or not np.array_equal(frame.index, numbers):
         warn_user(
             "the index of the data frame is left out: to have it as ids, give it a "
             "name, such as frame.rename_axis('id'), and name it, id='id'"
@@ -133,7 +126,24 @@ def as_items(items: Any, kind: str) -> Sequence[Any]:
     """Return texts or images that were given in Python, as a list."""
     if kind == "texts":
         return as_texts(items)
-    return _listed(items, "images")
+    images = _listed(items, "images")
+    for row, item in enumerate(images):
+        is_one = isinstance(item, str | np.ndarray) or hasattr(item, "open")
+        if not (is_one or _is_image(item)):
+            shown = "no value" if _is_missing(item) else type(item).__name__
+            raise FeatureError(f"expected images, got {shown} in row {row}")
+    return images
+
+
+@contextmanager
+def taking(kind: str, width: int) -> Iterator[None]:
+    """Say in a refusal what the collection takes: vectors or codes of a width."""
+    try:
+        yield
+    except (ArgumentError, CodeError, FeatureError) as error:
+        sizes = {"vectors": f" of {width:,} numbers", "codes": f" of {width:,} bits"}
+        takes = f"this collection takes {kind}{sizes.get(kind, '')}"
+        raise type(error)(f"{takes}: {error}") from None
 
 
 def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
@@ -236,17 +246,6 @@ def are_bytes(items: Any) -> bool:
     if is_column(items):
         return "binary" in str(as_column(items).type)
     return _is_list(items) and isinstance(_first(items), bytes)
-
-
-def _holds_images(items: Any) -> bool:
-    listed = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
-    if not listed or not _is_image(_first(items)):
-        return False
-    for row, item in enumerate(items):
-        if not _is_image(item):
-            shown = "no value" if _is_missing(item) else type(item).__name__
-            raise ArgumentError(f"expected images, got {shown} in row {row}")
-    return True
 
 
 def _is_image(item: Any) -> bool:

@@ -14,6 +14,7 @@ from fewbits._arrow import MisfitError, by_name, converted, known_names, typed_c
 from fewbits._checks import check_choice
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import (
     BESIDE,
@@ -24,7 +25,6 @@ from fewbits.inputs._arrays import (
     read_archive,
     read_binary,
     read_id_file,
-    read_labels,
     read_npy,
     read_sparse,
     read_texmex,
@@ -375,7 +375,9 @@ def _read_file(path: Path, options: Options) -> Input:
             array = (read_binary if kind in BINARY else read_array)(path)
             items = array_input(array, source, options.kind)
     if label is not None:
-        items = replace(items, labels=read_labels(label, source))
+        labels = read_values(label, "label", BESIDE)
+        what = f"labels {label.name!r} of {source}"
+        items = replace(items, labels=as_label_names(labels, what))
     if id_ is not None:
         as_text = options.stays_text(str(options.id))
         items = replace(items, ids=read_id_file(id_, source, as_text))
@@ -414,9 +416,8 @@ _JSON_ROWS = re.compile(rb"\s*\[\s*\{")
 def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
     """Read NumPy's format, Parquet, Arrow, JSON, CSV, or a text per line.
 
-    JSON begins with an object, or a list of such. Of other text, CSV is what is asked
-    for a column, or names one that a collection was learnt from; anything else is a
-    text per line.
+    Of other text than JSON, CSV is what is asked for a column, or names one that a
+    collection was learnt from.
     """
     with plain_bytes(raw, source) as file:
         head = file.peek(HEAD)
@@ -432,7 +433,18 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
             table = Table.of(read_csv(file, source, options))
         if table is not None:
             return read_table(table, options, source)
-        _check_lines(head, source)
+        check_known(head, source)
+        first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if first.startswith((b'{"', b"{\n", b"{\r")):
+            raise ArgumentError(
+                f"{source} begins as JSON, but its first line is not an object: write "
+                "one object on each line"
+            )
+        if (n_columns := table_width(head)) > 1:
+            raise ArgumentError(
+                f"{source} looks like a table of {n_columns} columns: name that of the "
+                "items by column= (on the command line --column), or save it as .csv"
+            )
         return read_lines(file, source, options.kind)
 
 
@@ -442,26 +454,22 @@ def _piped_table(
     """Return the table of Parquet, Arrow or JSON; None of what may be CSV."""
     head = file.peek(HEAD)
     if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
-        return Table.of(_arrow_table(file.read(), source))
+        from pyarrow import parquet
+
+        content = file.read()
+        with damage_as_error(source, "Parquet or Arrow"):
+            check_one_file(content)
+            buffer = pa.BufferReader(content)
+            if not content.startswith(b"PAR1"):
+                return Table.of(read_ipc(buffer, content[:6]))
+            table = parquet.read_table(buffer)
+            table.validate(full=True)
+            return Table.of(table)
     if _JSON_ROWS.match(head.removeprefix(b"\xef\xbb\xbf")):
         return Table.of(read_json(file, source, by_names))
     if not _is_json(head):
         return None
     return Table.of(read_json_lines(file, source, by_names))
-
-
-def _arrow_table(content: bytes, source: str) -> Any:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    buffer = pa.BufferReader(content)
-    with damage_as_error(source, "Parquet or Arrow"):
-        check_one_file(content)
-        if not content.startswith(b"PAR1"):
-            return read_ipc(buffer, content[:6])
-        table = parquet.read_table(buffer)
-        table.validate(full=True)
-        return table
 
 
 def _is_json(head: bytes) -> bool:
@@ -477,23 +485,6 @@ def _is_json(head: bytes) -> bool:
         return False
 
 
-def _check_lines(head: bytes, source: str) -> None:
-    """Refuse what would lose its form as a text per line."""
-    check_known(head, source)
-    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if first.startswith((b'{"', b"{\n", b"{\r")):
-        raise ArgumentError(
-            f"{source} begins as JSON, but its first line is not an object: write one "
-            "object on each line"
-        )
-    if (n_columns := table_width(head)) > 1:
-        raise ArgumentError(
-            f"{source} looks like a table of {n_columns} columns: name the one that "
-            "holds the items by column= (on the command line --column), or save it as "
-            ".csv"
-        )
-
-
 # Types of columns, where the user says them
 
 _ZONED = re.compile(r"timestamp\[(s|ms|us|ns), *tz=(.+)\]")
@@ -505,15 +496,7 @@ _EXAMPLES = (
 
 
 def _as_types(types: Any) -> dict[str, Any]:
-    """Return types of columns by name, of a dict of names or a pyarrow.Schema.
-
-    Examples
-    --------
-    >>> _as_types({"zip": "string", "price": "decimal(10, 2)"})
-    {'zip': DataType(string), 'price': Decimal128Type(decimal128(10, 2))}
-    """
-    import pyarrow as pa
-
+    """Return types of columns by name, of a dict of names or a pyarrow.Schema."""
     if isinstance(types, pa.Schema):
         return {field.name: field.type for field in types}
     if not isinstance(types, Mapping):
@@ -525,8 +508,6 @@ def _as_types(types: Any) -> dict[str, Any]:
 
 
 def _type_of(name: str, kind: Any) -> Any:
-    import pyarrow as pa
-
     if isinstance(kind, pa.DataType):
         return kind
     text = str(kind).strip()
@@ -581,19 +562,10 @@ def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
 def read_columns(
     source: str | Path, as_text: Sequence[str] = ()
 ) -> tuple[Any, RowsByNames]:
-    """Return the columns of a table file as they are, as an Arrow table.
+    """Return a table that `read` takes, of a file or ``-``, as an Arrow table.
 
     And, of JSON, the positions of rows by the keys that they have.
-
-    Parameters
-    ----------
-    source : str or Path
-        A table, as `read` takes them; ``-`` is standard input.
-    as_text : sequence of str, default=()
-        As in `read`.
     """
-    import pyarrow as pa
-
     path, options = Path(source), Options(as_text=tuple(as_text))
     by_names: RowsByNames = {}
     if str(source) == "-":
@@ -611,18 +583,7 @@ def read_columns(
 
 
 def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
-    """Return the ids in a file, in its order.
-
-    Parameters
-    ----------
-    source : str
-        A ``.txt`` file or ``-``, standard input, with an id on each line; a ``.npy``
-        file; or a table, as `read` takes them.
-    column : str or None
-        Of a table.
-    texts : bool
-        Whether ids are texts. Lines are whole numbers otherwise.
-    """
+    """Return the ids in a file: a table, an array, or a text or ``-`` of lines."""
     path, damage = Path(source), f"{source} holds no ids"
     kind = ".txt" if source == "-" else kind_of(path)
     if kind in _TABLES:

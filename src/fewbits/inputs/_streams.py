@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from fewbits._lazy import pa
 from fewbits._warnings import warn_user
 from fewbits.errors import ArtefactError, MissingExtraError
 
@@ -36,13 +37,7 @@ _OTHERS = {
 
 
 def kind_of(path: Path) -> str:
-    """Return the ending of a file's format, without that of a compression.
-
-    Examples
-    --------
-    >>> kind_of(Path("reviews.CSV.gz")), kind_of(Path("x.npy"))
-    ('.csv', '.npy')
-    """
+    """Return the ending of a file's format, without that of a compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
@@ -68,10 +63,7 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
 def plain_bytes(
     raw: IO[bytes], source: str, ending: str | None = None
 ) -> Iterator[io.BufferedReader]:
-    """Decompress what a file holds, by its ending, or by its first bytes for None.
-
-    UTF-16, as Excel and PowerShell save "Unicode", becomes UTF-8.
-    """
+    """Decompress by the ending, or the first bytes for None; UTF-16 becomes UTF-8."""
     with peekable(raw) as file:
         head = file.peek(HEAD)
         if ending is None:
@@ -143,8 +135,6 @@ def _decompressed(file: IO[bytes], ending: str) -> IO[bytes]:
         return cast(IO[bytes], bz2.BZ2File(file))
     if ending == ".xz":
         return cast(IO[bytes], lzma.LZMAFile(file))
-    import pyarrow as pa
-
     if not pa.Codec.is_available("zstd"):
         raise MissingExtraError("this pyarrow was built without zstd")
     borrowed = pa.PythonFile(_Borrowed(file), mode="r")

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import (
     chunks_of,
-    is_integer,
     is_list,
     list_matrix,
+    own_memory,
     plain_column,
     plain_type,
     stored_column,
 )
+from fewbits._lazy import pa, pc
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
 PARQUET = {".parquet", ".pq"}
@@ -50,11 +51,13 @@ class Table:
         auxiliary: tuple[str, ...] = (),
         *,
         in_memory: bool = True,
+        is_ours: bool = True,
     ) -> None:
         self.fields = _plain_fields(fields)
         self.names: list[str] = [field.name for field in self.fields]
         self.n_columns = len(self.fields)
         self.auxiliary, self.in_memory = auxiliary, in_memory
+        self._is_ours = is_ours  # else others may write to the arrays
         self._n_rows, self._arrays, self._mask = n_rows, arrays, None
         self._read: dict[int, list[Any]] = {}
         self._columns: dict[int, Any] = {}
@@ -86,8 +89,6 @@ class Table:
 
     def column(self, place: int) -> Any:
         """Return a plain column; it stays in memory."""
-        import pyarrow as pa
-
         if place not in self._columns:
             self._read.setdefault(place, list(self._chunks(place)))
             chunks = list(self._plain(place))
@@ -96,12 +97,12 @@ class Table:
 
     def stored_column(self, place: int) -> Any:
         """Return a column of the type that it has, to be given back later."""
-        import pyarrow as pa
-
         chunks = list(self._of_mask(map(stored_column, self._chunks(place))))
         if len({str(chunk.type) for chunk in chunks}) != 1:
-            return self.column(place)
-        return pa.chunked_array(chunks)
+            column = self.column(place)
+        else:
+            column = pa.chunked_array(chunks)
+        return column if self._is_ours else own_memory(column)
 
     def vectors(self, place: int, what: str) -> NDArray[Any]:
         """Return a column of lists as a matrix, holding no second copy of it."""
@@ -119,8 +120,6 @@ class Table:
             return self._read[place]
         if place not in self._structs:
             return self._arrays(place)
-        import pyarrow.compute as pc
-
         struct, name = self._structs[place]
         chunks = self._read.setdefault(struct, list(self._chunks(struct)))
         return [pc.struct_field(chunk, name) for chunk in chunks]
@@ -150,8 +149,6 @@ class _File(NamedTuple):
 
 def open_tables(paths: Sequence[Path]) -> Table:
     """Return the table of one file, or of several that have the same columns."""
-    import pyarrow as pa
-
     files = [
         _parquet_file(path) if path.suffix.lower() in PARQUET else _arrow_file(path)
         for path in paths
@@ -202,7 +199,6 @@ def _parquet_file(path: Path) -> _File:
 
 def _arrow_file(path: Path) -> _File:
     """Map an Arrow file, or a stream, as Hugging Face's datasets write it."""
-    import pyarrow as pa
     from pyarrow import feather
 
     with damage_as_error(path, path.suffix):
@@ -221,12 +217,7 @@ def _arrow_file(path: Path) -> _File:
 
 
 def read_ipc(source: Any, head: bytes) -> Any:
-    """Return the table of an Arrow file or stream, which begins with `head`.
-
-    What is damaged is refused before Arrow would look behind the end of a buffer.
-    """
-    import pyarrow as pa
-
+    """Return the table of an Arrow file or stream, which begins with `head`."""
     if head.startswith(b"ARROW1"):
         with pa.ipc.open_file(source) as reader:
             table = reader.read_all()
@@ -260,8 +251,6 @@ def check_one_file(source: Path | bytes, start: int = 0) -> None:
 @contextmanager
 def damage_as_error(source: Path | str, what: str) -> Iterator[None]:
     """Turn Arrow's error about a damaged file into one line."""
-    import pyarrow as pa
-
     try:
         yield
     except (FewbitsError, PermissionError, FileNotFoundError):
@@ -281,11 +270,7 @@ def _plain_fields(fields: Iterable[Any]) -> list[Any]:
 
 
 def _common_fields(schemas: Sequence[list[Any]], paths: Sequence[Path]) -> list[Any]:
-    """Return fields that hold the columns of all files, in the order of the first.
-
-    Columns are matched by name; numbers become the wider type, and columns without a
-    value what they are elsewhere. Anything else is refused: values would be lost.
-    """
+    """Return fields that hold the columns of all files, in the order of the first."""
     first = list(schemas[0])
     names = [field.name for field in first]
     for schema, path in zip(schemas[1:], paths[1:], strict=True):
@@ -311,12 +296,9 @@ def _common_fields(schemas: Sequence[list[Any]], paths: Sequence[Path]) -> list[
 
 def _wider(one: Any, two: Any) -> Any:
     """Return the type that holds the values of both exactly, None if there is none."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if one == two or types.is_null(two):
+    if one == two or pa.types.is_null(two):
         return one
-    if types.is_null(one):
+    if pa.types.is_null(one):
         return two
     if is_list(one) and is_list(two):
         value = _wider(one.value_type, two.value_type)
@@ -325,7 +307,7 @@ def _wider(one: Any, two: Any) -> Any:
         size = getattr(one, "list_size", None)
         same = size is not None and size == getattr(two, "list_size", None)
         return pa.list_(value, size) if same else pa.large_list(value)
-    for is_kind in (is_integer, types.is_floating):
+    for is_kind in (pa.types.is_integer, pa.types.is_floating):
         if is_kind(one) and is_kind(two):
             dtypes = one.to_pandas_dtype(), two.to_pandas_dtype()
             kind = pa.from_numpy_dtype(np.result_type(*dtypes))
@@ -346,18 +328,7 @@ def is_partition(path: Path) -> bool:
 
 
 def partitions(paths: Sequence[Path]) -> dict[str, Any]:
-    """Return the columns in the names of folders, an Arrow array of a value per file.
-
-    They are whole numbers where all values are such, else texts.
-
-    Examples
-    --------
-    >>> years = partitions([Path("year=2020/a.parquet"), Path("year=2021/a.parquet")])
-    >>> years["year"].to_pylist()
-    [2020, 2021]
-    """
-    import pyarrow as pa
-
+    """Return the columns in the names of folders, a value per file."""
     rows: list[dict[str, str | None]] = []
     for path in paths:
         folders = [part for part in path.parts[:-1] if is_partition(Path(part))]

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from fewbits._arrow import array_of, plain_table
+from fewbits._lazy import pa
 from fewbits.errors import ArgumentError, ArtefactError, a_kind, one_line
 from fewbits.inputs._input import Input, Texts, checked_vectors
 from fewbits.inputs._streams import HEAD, warn_of_blank_lines
@@ -36,13 +37,9 @@ _MAX_SHOWN = 30  # characters of a line in a message
 def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
     """Return the lines that are not blank: texts, or codes if that is the kind.
 
-    Where each is a vector in brackets, they are vectors; other numbers are refused, as
-    they would be embedded as words. A line ends at a line feed, a carriage return or
-    both, not at every separator that Python knows; blanks around a text are not
-    part of it.
+    Where each is a vector in brackets, they are vectors; other numbers are refused. A
+    line ends at a line feed, a carriage return or both.
     """
-    import pyarrow as pa
-
     batches: list[Any] = []
     last = count = 0  # line, and texts
     full = ((n, line) for n, line in enumerate(_lines(file, source), 1) if line)
@@ -92,18 +89,10 @@ _FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$")
 
 
 def has_word_vectors(head: bytes) -> bool:
-    r"""Return whether a text begins as word vectors of word2vec, GloVe and fastText do.
+    """Return whether a text begins as word vectors of word2vec, GloVe and fastText do.
 
-    On most lines a word, and behind it as many numbers as on the first, two or more, of
-    which some have a decimal point. word2vec and fastText begin with a line of two
-    numbers: how many words, and how many numbers each has.
-
-    Examples
-    --------
-    >>> has_word_vectors(b"king 0.1 -2.5\nqueen 1e-3 .7\n")
-    True
-    >>> has_word_vectors(b"Boeing 737 800\nAirbus 320 200\n")
-    False
+    On most lines a word, and behind it as many numbers as on the first, some with a
+    decimal point. word2vec and fastText begin with a line of two numbers.
     """
     lines = [line for line in head.splitlines() if line.strip()]
     if len(head) >= HEAD - 4:
@@ -125,8 +114,6 @@ def has_word_vectors(head: bytes) -> bool:
 
 def word_vectors(file: IO[bytes], source: str) -> Table:
     """Return the table of word vectors: a column of words, one of vectors."""
-    import pyarrow as pa
-
     words: list[str] = []
     numbers = array("f")
     width, announced = 0, None
@@ -186,12 +173,8 @@ def read_json_lines(
 ) -> Any:
     """Return the Arrow table of JSON lines, whose keys are the names of columns.
 
-    A key that a line lacks is a missing value there; `by_names` gets the rows by their
-    keys. Numbers stay whole where all of a column are; what is of several types is
-    refused.
+    Where `by_names` is given, it gets the rows by the keys that they have.
     """
-    import pyarrow as pa
-
     batches: list[Any] = []
     last = count = 0  # line, and objects
     full = (
@@ -222,10 +205,7 @@ def _gather(
 
 
 def read_json(file: IO[bytes], source: str, by_names: RowsByNames | None = None) -> Any:
-    """Return the Arrow table of a list of objects in JSON, or of JSON lines.
-
-    Some name these .json, too: they begin with an object.
-    """
+    """Return the Arrow table of a list of objects in JSON, or of JSON lines."""
     content = file.read().removeprefix(codecs.BOM_UTF8)
     if not content.lstrip().startswith(b"["):
         return read_json_lines(io.BytesIO(content), source, by_names)
@@ -234,20 +214,13 @@ def read_json(file: IO[bytes], source: str, by_names: RowsByNames | None = None)
     except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{source} is not JSON: {one_line(error)}") from None
     for row, value in enumerate(rows):
-        if not isinstance(value, dict) or not value:
-            raise ArgumentError(
-                f"{source} needs a list of objects, such as [{{'text': ...}}]; item "
-                f"{row} is {a_kind(value)}"
-            )
-    import pyarrow as pa
-
+        _check_row(value, f"item {row}", source)
     numbered = [*enumerate(rows)]
     _gather(by_names, 0, numbered)
     return plain_table(_table_of(numbered, source, "items")) if rows else pa.table({})
 
 
 def _object(line: bytes, number: int, source: str) -> _Row:
-    """Return the object on a line, which has keys: else it were a row of nothing."""
     try:
         row = strict_json(line.removeprefix(codecs.BOM_UTF8).decode())
     except (ValueError, RecursionError) as error:
@@ -257,14 +230,16 @@ def _object(line: bytes, number: int, source: str) -> _Row:
         raise ArtefactError(
             f"{source} is not JSON in line {number}: {one_line(error)}{hint}"
         ) from None
-    if not isinstance(row, dict):
-        shown = line.decode("utf-8", "replace").strip()[:_MAX_SHOWN]
-        raise ArtefactError(
-            f"{source} needs an object on each line, such as {{'text': ...}}; line "
-            f"{number} holds {shown!r}"
+    return _check_row(row, f"line {number}", source)
+
+
+def _check_row(row: Any, where: str, source: str) -> _Row:
+    """Return an object that has keys: else it were a row of nothing."""
+    if not isinstance(row, dict) or not row:
+        raise ArgumentError(
+            f"{source} needs objects with keys, such as {{'text': ...}}; {where} is "
+            + ("empty" if row == {} else a_kind(row))
         )
-    if not row:
-        raise ArgumentError(f"{source} has an object without keys in line {number}")
     return row
 
 
@@ -300,8 +275,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> _Row:
 
 
 def _table_of(rows: list[tuple[int, _Row]], source: str, what: str = "lines") -> Any:
-    import pyarrow as pa
-
     names = dict.fromkeys(name for _, row in rows for name in row)
     lines = f"in {what} {rows[0][0]} to {rows[-1][0]}"
     columns = {}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import is_list, list_matrix
+from fewbits._lazy import pa, pc
 from fewbits.codes import n_bytes
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.inputs._input import Texts, check_full
@@ -77,8 +78,6 @@ def text_kind(column: Any) -> tuple[TextKind, str]:
     base64 or behind a word; ``"codes"`` where all are hexadecimal digits, bits, UUIDs
     or base64 of one length; else ``"words"``.
     """
-    import pyarrow.compute as pc
-
     head = [text for text in column[:_HEAD].to_pylist() if text is not None]
     first = head[0] if head else ""
     if all_match(column, _VECTOR):
@@ -98,10 +97,7 @@ def text_kind(column: Any) -> tuple[TextKind, str]:
 
 
 def check_words(column: Any, what: str, advice: str, *, numbers: bool = True) -> None:
-    """Refuse texts that stand for numbers or vectors, where words are meant.
-
-    Plain numbers may be words, such as postcodes, if the caller says so.
-    """
+    """Refuse texts that stand for numbers or vectors, where words are meant."""
     kind, text = text_kind(column)
     shown = repr(text[:_MAX_SHOWN])
     problems = {
@@ -134,13 +130,8 @@ def _are_codes(column: Any, head: list[str]) -> bool:
     return 2 * sum(mixed) > len(head)
 
 
-def exceptions(column: Any, pattern: str) -> tuple[int, str, int] | None:
-    """Return the texts that do not match, if most of a column do.
-
-    The row of the first one, its text, and how many there are. Blanks do not count.
-    """
-    import pyarrow.compute as pc
-
+def exceptions(column: Any, pattern: str) -> tuple[int, str] | None:
+    """Return row and text of the first that does not match, if most of a column do."""
     matching = _matches(column, pattern).combine_chunks()
     blank = _matches(column, r"^\s*$").combine_chunks()
     other = pc.and_(pc.invert(matching), pc.invert(blank)).fill_null(False)
@@ -148,13 +139,11 @@ def exceptions(column: Any, pattern: str) -> tuple[int, str, int] | None:
     if not n_other or n_other >= n_matching:
         return None
     row = pc.index(other, True).as_py()
-    return row, column[row].as_py(), n_other
+    return row, column[row].as_py()
 
 
 def all_match(column: Any, pattern: str) -> bool:
     """Return whether every text of a column matches, missing ones aside."""
-    import pyarrow.compute as pc
-
     for texts in (column[:_HEAD], column):
         if (every := pc.all(_matches(texts, pattern)).as_py()) is False:
             return False
@@ -162,8 +151,6 @@ def all_match(column: Any, pattern: str) -> bool:
 
 
 def _matches(column: Any, pattern: str) -> Any:
-    import pyarrow.compute as pc
-
     return pc.match_substring_regex(column, pattern)
 
 
@@ -215,17 +202,18 @@ def packed_codes(column: Any, what: str) -> tuple[NDArray[np.uint8], int]:
     ``0x`` or ``\x`` before them or not; or, where all hold nothing else, 0 and 1. The
     codes are uint8 of shape (n, n_bytes), the first bit highest.
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     check_full(column, what)
     kind = column.type
     if is_list(kind) and kind.value_type == pa.uint8():
         return checked_codes(list_matrix(column.chunks, len(column), what), what)
-    binary = (types.is_fixed_size_binary, types.is_binary, types.is_large_binary)
+    binary = (
+        pa.types.is_fixed_size_binary,
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+    )
     if any(is_one(kind) for is_one in binary):
         return checked_codes(_letters(column, what), what)
-    if not types.is_large_string(kind):
+    if not pa.types.is_large_string(kind):
         raise ArgumentError(f"{what} holds {kind}; {_CODES_ARE}")
     if all_match(column, _BITS):
         bits = _letters(column, what) == ord("1")
@@ -283,9 +271,6 @@ _CODES_ARE = "codes are bytes, hexadecimal digits, or 0 and 1, all of one length
 
 def _letters(column: Any, what: str) -> NDArray[np.uint8]:
     """Return the bytes of a column, a row for each value."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     lengths = pc.min_max(pc.binary_length(column))
     shortest, longest = lengths["min"].as_py(), lengths["max"].as_py()
     if shortest != longest:
@@ -310,10 +295,7 @@ def _letters(column: Any, what: str) -> NDArray[np.uint8]:
 
 
 def check_no_file_names(texts: Sequence[str], advice: str) -> None:
-    """Refuse texts of which most are names of files: these would be embedded.
-
-    By the name alone: clients of a service must not learn which files it has.
-    """
+    """Refuse names of files, by these alone: a service must not say which it has."""
     head = texts[:_HEAD]
     short = [text for text in head if len(text) <= 4096 and len(text.split()) == 1]
     names = [text for text in short if kind_of(Path(text)) in IMAGES | FILES]

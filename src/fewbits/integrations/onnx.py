@@ -69,11 +69,10 @@ def export_onnx(
 
     Notes
     -----
-    Any runtime with operator set 17 runs the model. An exact model needs float64
-    arithmetic with denormals: leave settings alone that trade exactness for speed, such
-    as ONNX Runtime's ``session.set_denormal_as_zero``. A row that the encoder refuses
-    (NaN, infinity, a hidden layer that overflows) is an error of the runtime, which
-    names the node ``features_must_be_finite`` or ``hidden_layer_1_overflows``.
+    Any runtime with operator set 17 runs the model; an exact one needs float64
+    arithmetic with denormals. A row that the encoder refuses (NaN, infinity, a hidden
+    layer that overflows) is an error of the runtime, which names the node
+    ``features_must_be_finite`` or ``hidden_layer_1_overflows``.
 
     Examples
     --------

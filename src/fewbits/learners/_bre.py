@@ -15,16 +15,14 @@ from sklearn.utils.random import sample_without_replacement
 
 from fewbits._typing import Array
 from fewbits._unit_rows import unit_rows
-from fewbits.encoders import AnchorEncoder, LinearEncoder, SparseEncoder
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import FeatureError
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._parameters import (
     FROM_0,
-    POSITIVE,
     SHARE,
     USUAL,
     Interval,
-    words,
 )
 from fewbits.learners._core._rows import SAME_ROWS, as_float32, column_means
 
@@ -32,18 +30,15 @@ Float64Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _START_SCALE = 1e-3
-#: For rows whose mean squared length is 1.
-_USUAL_GAMMA = 4.0
 
 
 @dataclass(eq=False, repr=False)
 class BRE(IterativeLearner):
     """Make the distances of codes reproduce the distances of the data.
 
-    A bit is the sign of a weighted sum of kernels with a few training rows, its
+    A bit is the sign of a weighted sum of products with a few training rows, its
     anchors; the weights are learnt by exact coordinate descent on some pairs of a
-    sample of rows. With the linear kernel, rows are centred and scaled to unit length,
-    and a bit is a hyperplane; the Gaussian one takes centred rows.
+    sample of rows. Rows are centred and scaled to unit length.
 
     Parameters
     ----------
@@ -52,11 +47,6 @@ class BRE(IterativeLearner):
         Rows to learn from, drawn at random; all where there are fewer.
     n_anchors : int, default=20
         Anchors of each bit, drawn at random from these rows; at most all of them.
-    kernel : {'linear', 'rbf'}, default='linear'
-        ``x'y``, as in the paper's experiments, or ``exp(-gamma |x - y|^2)``.
-    gamma : float or None, default=None
-        Of 'rbf', above 0; None takes four over the mean squared length of the centred
-        rows that are learnt from. 'linear' has none.
     pair_share : float, default=0.05
         Share of the other rows that each row is paired with, above 0 and at most 1; at
         least one row.
@@ -66,20 +56,17 @@ class BRE(IterativeLearner):
 
     Attributes
     ----------
-    encoder_ : LinearEncoder or AnchorEncoder
-        The learnt encoder; save this, not the learner. Of 'rbf', the latter.
-    gamma_ : float
-        What was used; only with 'rbf'.
+    encoder_ : LinearEncoder
     objective_ : ndarray of shape (n_iter_,)
         Mean squared difference over the pairs, at the end of each sweep, between the
         share of bits in which the codes differ and half the squared distance of the
-        rows in the space of the kernel, as a share of the largest. It never rises.
+        rows, as a share of the largest. It never rises.
 
     Notes
     -----
-    With 'rbf' a vector is compared with all rows that are some bit's anchor, `n_train`
-    at most. Scores have a mean square of 1 for the rows that they were learnt from, as
-    searches weigh bits by the query's. A score of exactly 0 gives a 0.
+    The kernel is linear, as in the paper's experiments. Scores have a mean square of 1
+    for the rows that they were learnt from, as searches weigh bits by the query's. A
+    score of exactly 0 gives a 0.
 
     References
     ----------
@@ -90,35 +77,23 @@ class BRE(IterativeLearner):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 16))
-    >>> bre = BRE(n_bits=8, n_iter=5, random_state=0).fit(X)
-    >>> bre.encoder_
+    >>> BRE(n_bits=8, n_iter=5, random_state=0).fit(X).encoder_
     LinearEncoder(16 -> 8 bits)
-    >>> bre.set_params(kernel="rbf").fit(X).encoder_
-    AnchorEncoder(16 -> 8 bits)
     """
 
     _: KW_ONLY
     n_train: int = 1000
     n_anchors: int = 20
-    kernel: str = "linear"
-    gamma: float | None = None
     pair_share: float = 0.05
 
     constraints: ClassVar = USUAL | {
         "n_train": [Interval(int, 2)],
         "n_anchors": [Interval(int, 1)],
-        "kernel": [words("linear", "rbf")],
-        "gamma": [*POSITIVE, None],
         "pair_share": SHARE,
         "n_iter": FROM_0,
     }
 
-    def _check_parameters(self) -> None:
-        if self.gamma is not None and self.kernel == "linear":
-            raise ArgumentError(f"gamma={self.gamma:g} needs kernel='rbf'")
-        super()._check_parameters()
-
-    def _learn(self, X: Array, y: Any) -> LinearEncoder | AnchorEncoder:
+    def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)
         mean = column_means(X)
         count = min(self.n_train, len(X))
@@ -127,15 +102,8 @@ class BRE(IterativeLearner):
         # The mean of equal float32 numbers is exact in float64, so zero means zero.
         if not Z.any():
             raise FeatureError(SAME_ROWS)
-        if self.kernel == "linear":
-            Z = unit_rows(Z)
+        Z = unit_rows(Z)
         K = Z @ Z.T
-        if self.kernel == "rbf":
-            squares = np.diag(K)
-            usual = _USUAL_GAMMA / squares.mean()
-            self.gamma_ = float(usual if self.gamma is None else self.gamma)
-            distances = squares[:, None] + squares - 2 * K
-            K = np.exp(-self.gamma_ * np.maximum(distances, 0))
         count = min(self.n_anchors, len(Z))
         draws = (
             sample_without_replacement(len(Z), count, random_state=rng)
@@ -158,18 +126,8 @@ class BRE(IterativeLearner):
         spread = np.sqrt(np.mean((weights @ K) ** 2, axis=1))
         spread[spread == 0] = 1
         weights = csr_array(diags_array(1 / spread) @ weights)
-        # Bit p is the sign of ``sum_q weights[p, q] k(Z[q], x)``.
-        encoder: LinearEncoder | AnchorEncoder
-        if self.kernel == "linear":
-            normals = (weights @ Z).T
-            encoder = LinearEncoder(normals, bias=-mean @ normals)
-        else:
-            used = np.unique(weights.indices)
-            weights = weights[:, used].sorted_indices()
-            parts = weights.indptr, weights.indices, weights.data, np.zeros(self.n_bits)
-            inner = SparseEncoder(*parts, n_features=len(used))
-            encoder = AnchorEncoder(inner, Z[used], mean, self.gamma_)
-        return encoder
+        normals = (weights @ Z).T
+        return LinearEncoder(normals, bias=-mean @ normals)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from fewbits.encoders import (
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._device import signs
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
-from fewbits.learners._core._parameters import USUAL, Interval, words
+from fewbits.learners._core._parameters import USUAL, Interval
 from fewbits.learners._core._rows import Rows, column_means
 from fewbits.learners._linalg._orthogonal import polar
 
@@ -85,7 +85,6 @@ class Hadamard(Learner):
     random_state: Any = None
 
     constraints: ClassVar = USUAL | {"n_rounds": [Interval(int, 1, MAX_ROUNDS)]}
-    is_nested = True
     takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> HadamardEncoder:
@@ -125,10 +124,6 @@ class CBE(IterativeLearner):
         (CBE-rand).
     penalty : float, default=1.0
         Weight of the second term of the objective, from 1e-30 to 1e30.
-    rest : {"zero", "free"}, default="zero"
-        What the outputs of a matrix behind the last bit should be: 0, as in the paper,
-        or anything. Which ranks better depends on the data: compare with
-        ``learn=False``, too, where bits are far fewer than features.
     n_iter : int, default=10
         Number of alternations.
 
@@ -137,13 +132,14 @@ class CBE(IterativeLearner):
     encoder_ : CirculantEncoder
     objective_ : ndarray of shape (n_iter_,)
         ``||B - X R'||^2 + penalty * ||R R' - I||^2``, summed over the matrices and
-        divided by ``n * n_bits``, at the end of each iteration; what should be "free"
-        has the targets of the last iteration. It never rises. Empty for a random
-        matrix.
+        divided by ``n * n_bits``, at the end of each iteration. It never rises. Empty
+        for a random matrix.
 
     Notes
     -----
-    Rows are centred and scaled to unit length. Both steps are exact, each frequency for
+    Rows are centred and scaled to unit length. Outputs behind the last bit should be 0,
+    as in the paper: where bits are far fewer than features, compare with
+    ``learn=False``. Both steps are exact, each frequency for
     itself, so that any number of features does. A score of exactly 0 is encoded as 1. A
     longer code of random matrices begins with the shorter one of the same seed.
 
@@ -162,13 +158,11 @@ class CBE(IterativeLearner):
     _: KW_ONLY
     learn: bool = True
     penalty: float = 1.0
-    rest: str = "zero"
     n_iter: int = 10
 
     constraints: ClassVar = USUAL | {
         "learn": ["boolean"],
         "penalty": [Interval(float, 1e-30, 1e30)],
-        "rest": [words("zero", "free")],
     }
     takes_sparse = True
 
@@ -187,7 +181,6 @@ class CBE(IterativeLearner):
                 d,
                 self.n_bits,
                 self.penalty,
-                self.rest == "free",
             )
             (spectra,) = self._run(states, (rfft(columns),), X)
             columns = irfft(spectra, d)
@@ -211,14 +204,10 @@ def circulants(
     d: int,
     n_bits: int,
     penalty: float,
-    free: bool,
     state: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
     """Yield better and better spectra of first columns, and their objective."""
     # They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
-    # Outputs behind the last bit have targets of 0, or, where they are `free`, of what
-    # they are: the objective with these is nowhere below that without them, and equal
-    # where they are from, so that it, too, never rises.
     (spectra,) = state
     pairs = np.where(np.arange(d // 2 + 1) * 2 % d == 0, 1, 2)  # f stands for -f, too
     n, energy = 0, np.zeros(d // 2 + 1)  # ``||X||^2`` at each frequency
@@ -227,17 +216,13 @@ def circulants(
         energy += np.sum(np.abs(rfft(block)) ** 2, axis=0)
     energy /= d
     while True:
-        # X'B for targets of ``sign(X R')`` up to the last bit, behind it of 0 or of the
-        # outputs themselves.
-        c, behind = np.zeros_like(spectra), 0.0
+        # X'B for targets of ``sign(X R')`` up to the last bit, behind it of 0.
+        c = np.zeros_like(spectra)
         for block in rows():
             X = rfft(block)
             for k, spectrum in enumerate(spectra):
-                scores = irfft(X * spectrum, d)
-                B = signs(scores)
-                last = slice(max(0, n_bits - k * d), None)
-                B[:, last] = scores[:, last] if free else 0
-                behind += float(np.sum(B[:, last] ** 2))
+                B = signs(irfft(X * spectrum, d))
+                B[:, max(0, n_bits - k * d) :] = 0
                 c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
         # The best of each frequency; a direction that does not matter stays.
         away = np.where(np.abs(c) > 0, c, spectra)
@@ -248,7 +233,7 @@ def circulants(
         size = np.abs(spectra) ** 2
         parts = energy * size - 2 * (spectra.conj() * c).real
         parts += penalty * (size - 1) ** 2
-        total = n * n_bits + behind + float(np.sum(pairs * parts))
+        total = n * n_bits + float(np.sum(pairs * parts))
         yield (spectra,), total / (n * n_bits)
 
 

@@ -4,7 +4,6 @@ Learners use the same; `fewbits.training` does what they do around a fit.
 """
 
 from fewbits.learners._core._device import on_device, thread_limit
-from fewbits.learners._core._docs import documented as documented
 from fewbits.learners._core._iterative import (
     checkpoints_kept,
     interrupts_passed_on,
@@ -12,6 +11,7 @@ from fewbits.learners._core._iterative import (
     shared_steps,
 )
 from fewbits.learners._core._labels import indicator as indicator
+from fewbits.learners._core._parameters import documented as documented
 
 __all__ = [
     "checkpoints_kept",

@@ -4,7 +4,6 @@ from fewbits.ood._regions import (
     AcceptanceRegion,
     acceptance_region,
     novelty_radius,
-    predicted_region,
 )
 from fewbits.ood._rejection import (
     SCORES,
@@ -25,5 +24,4 @@ __all__ = [
     "acceptance_region",
     "learn_rejection",
     "novelty_radius",
-    "predicted_region",
 ]

@@ -1,7 +1,6 @@
 """Regions of the space of codes: what lies near class codes, and what is novel."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,96 +115,32 @@ def acceptance_region(
     0.0703125
     """
     radius = check_count(radius, "radius", 0)
-    codes = _different(class_codes, n_bits)
-    share = _shares(codes, n_bits, radius)[min(radius, n_bits)]
-    return AcceptanceRegion(codes, n_bits, radius, float(share))
-
-
-def predicted_region(
-    class_codes: CodeArray, n_bits: int, rate: float
-) -> AcceptanceRegion:
-    """Accept within the largest radius whose false-accept rate is low enough.
-
-    The rate is that of random codes, and known before any item is seen: the share of
-    all codes in the region. Real unknown items have bits that depend on each other, as
-    those of known items do, and lie nearer to known codes than random ones: they are
-    accepted several times as often. `learn_rejection` predicts a rate that holds, from
-    known items.
-
-    Parameters
-    ----------
-    class_codes, n_bits
-        As in `acceptance_region`.
-    rate : float
-        Share of random codes that may be accepted, between 0 and 1.
-
-    Returns
-    -------
-    AcceptanceRegion
-
-    Raises
-    ------
-    CodeError
-        As in `acceptance_region`.
-    ArgumentError
-        When `rate` is out of range, or the class codes themselves are more than `rate`
-        of all codes, so that no radius will do.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0b00000000], [0b11111111]], np.uint8)
-    >>> region = predicted_region(codes, 8, rate=0.1)
-    >>> region.radius, region.predicted_rate
-    (1, 0.0703125)
-    """
-    check_rate(rate)
-    codes = _different(class_codes, n_bits)
-    shares = _shares(codes, n_bits, n_bits)
-    radius = int(np.searchsorted(shares, rate, side="right")) - 1
-    if radius < 0:
-        raise ArgumentError(
-            f"{len(codes)} class codes alone are {shares[0]:.3g} of all codes of "
-            f"{n_bits} bits, more than the rate {rate:.3g}: at least "
-            f"{int(np.ceil(np.log2(len(codes) / rate)))} bits are needed"
-        )
-    return AcceptanceRegion(codes, n_bits, radius, float(shares[radius]))
-
-
-def _different(class_codes: CodeArray, n_bits: int) -> CodeArray:
     codes = as_codes(class_codes, n_bits=whole_number(n_bits, "n_bits"))
     if not len(codes):
         raise CodeError("need at least one class code, got none")
     check_unused(codes, n_bits, "class codes")
-    return np.unique(codes, axis=0)
+    codes = np.unique(codes, axis=0)
+    share = _share(codes, n_bits, min(radius, n_bits))
+    return AcceptanceRegion(codes, n_bits, radius, share)
 
 
-def _shares(codes: CodeArray, n_bits: int, last: int) -> NDArray[Any]:
-    """Return the shares of all codes within radii up to `last` of different codes.
-
-    They may be too large beyond.
-    """
+def _share(codes: CodeArray, n_bits: int, radius: int) -> float:
+    """Return the share of all codes within a radius of different codes."""
     from scipy.special import bdtr
 
     # The sum over balls: exact where no code lies in two, and else an upper bound.
-    balls = bdtr(np.arange(n_bits + 1), n_bits, 0.5)
-    shares: NDArray[Any] = np.minimum(len(codes) * balls, 1)
-    if len(codes) == 1 or n_bits > _CUBE_BITS:
-        return shares
-    overlap = -(-smallest_distance(codes) // 2)  # radius of balls that do
+    share = min(len(codes) * float(bdtr(radius, n_bits, 0.5)), 1.0)
+    disjoint = len(codes) == 1 or 2 * radius < smallest_distance(codes)
+    if disjoint or n_bits > _CUBE_BITS:
+        return share
     near = np.zeros(2**n_bits, np.bool_)
     near[unpack(codes, n_bits) @ (1 << np.arange(n_bits)[::-1])] = True
-    for radius in range(min(last, n_bits) + 1 if overlap <= last else 0):
-        if near.all():
-            shares[radius:] = 1
-            break
-        if radius >= overlap:
-            shares[radius] = near.mean()
+    for _ in range(radius):
         wider = near.copy()  # with all that is one bit away
         for bit in range(n_bits):
             wider |= near.reshape(-1, 2, 2**bit)[:, ::-1].reshape(-1)
         near = wider
-    return shares
+    return float(near.mean())
 
 
 def novelty_radius(

@@ -359,12 +359,9 @@ class _LeftOut(NamedTuple):
 def learn_score(
     name: str, X: NDArray[Any], classes: IdArray, groups: IdArray
 ) -> tuple[RejectionScore, _LeftOut]:
-    """Return the score, and what it would have been without items and classes.
-
-    Items of a group are left out together. The penalty is that which tells items that
-    are left out from those whose class is left out best, by the area under the ROC
-    curve.
-    """
+    """Return the score, and what it would have been without groups and classes."""
+    # The penalty is that which tells items that are left out from those whose class is
+    # left out best, by the area under the ROC curve.
     mean, scale = X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
     scale[scale <= 1e-6 * (np.abs(mean) + scale.max(initial=0))] = 1
     same = _identical_rows(X)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from fewbits._images import open_rgb
 from fewbits._repr import one_line
 from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
-from fewbits.analysis.maps import CodeMap
 from fewbits.analysis.names import Names, Proposals
 from fewbits.errors import FeatureError
 from fewbits.report.html import (
@@ -41,42 +40,16 @@ _SIDE, _ROOM = 600, 28  # of the longer side of a map; room around the points
 _PICTURE, _MAX_PICTURES = 40, 90  # side of a picture on a map
 _LONGEST = 120  # characters of a text that shows when the pointer rests on it
 _COLOURED = 10  # classes with a colour each; the style defines as many
-_TITLES = {
-    "smacof": "By multidimensional scaling: distances between points stand for bits",
-    "tsne": "By t-SNE: only small distances are meaningful",
-}
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BitsPage:
-    """What the bits of n items mean, and how well they are used.
+    """What the bits of items mean, and how well they are used.
 
-    `fewbits.collection.pages.write_attributes` makes it.
-
-    Attributes
-    ----------
-    report : BitReport
-    extremes : Extremes
-    ranking : BitRanking
-    bits : dict of int to list of int
-        Those that are shown, in this order, each with bits that say the same.
-    items : sequence of length n
-        Texts; or images, of which only the rows in `extremes` are read.
-    ids : sequence of length n
-    are_images : bool
-    captions : sequence of str of length n or None
-        Shown instead of images that cannot be read.
-    proposals : Proposals or None
-    names : dict of int to pair of str
-        Of the sides of bits.
-    maps : sequence of CodeMap
-        Images are drawn at their places as far as they fit.
-    classes : sequence of str of length n or None
-        The most frequent ones have colours on the maps.
-    profiles : sequence of ClassProfile
-    notes : sequence of str
-        Further sentences to print below those of the report.
+    `fewbits.collection.pages.write_attributes` makes it. Of images only the rows in
+    `extremes` and at `places` on the map are read; captions stand for those that
+    cannot be. `bits` are shown in this order, each with bits that say the same.
     """
 
     report: BitReport
@@ -89,7 +62,7 @@ class BitsPage:
     captions: Sequence[str] | None
     proposals: Proposals | None
     names: dict[int, Names]
-    maps: Sequence[CodeMap]
+    places: Mapping[int, Any]
     classes: Sequence[str] | None
     profiles: Sequence[ClassProfile]
     notes: Sequence[str]
@@ -101,8 +74,7 @@ class BitsPage:
         """Write the page: one file, in light or dark as the reader prefers."""
         pictures = self._pictures
         words = self.captions if self.are_images else self.items
-        # Images are at their places as far as they fit.
-        maps = [_map(plane, words, pictures, self.classes) for plane in self.maps]
+        drawn = _map(self.places, words, pictures, self.classes) if self.places else ""
         sections = [self._section(bit) for bit in self.bits]
         # Only now is it known which images could be read.
         unread = [] if pictures is None else pictures.notes()
@@ -129,11 +101,7 @@ class BitsPage:
             "What the bits mean",
             lead,
             _report_section(self.report, [*self.notes, *unread]),
-            element(
-                "section",
-                element("h2", "Maps"),
-                element("div", *maps, class_="charts maps"),
-            ),
+            element("section", element("h2", "Map"), drawn) if drawn else "",
             element("h2", "Bits at a glance"),
             soft(legend),
             self._overview(),
@@ -338,7 +306,7 @@ def _report_section(report: BitReport, notes: Sequence[str]) -> Html:
     series = {"all pairs": report.distances}
     if report.within is not None and report.between is not None:
         series = {"within classes": report.within, "between": report.between}
-    series = {name: counted for name, counted in series.items() if counted.n_pairs}
+    series = {name: counted for name, counted in series.items() if counted.counts.any()}
     distances = soft("There is no pair of items to compare.")
     if series:
         middle, last = report.n_bits // 2, report.n_bits
@@ -410,17 +378,17 @@ class _Pictures:
 
 
 def _map(
-    code_map: CodeMap,
+    places_of: Mapping[int, Any],
     words: Sequence[Any] | None,
     pictures: _Pictures | None,
     classes: Sequence[str] | None,
 ) -> Html:
     # The same scale on both axes.
-    low, high = code_map.coordinates.min(axis=0), code_map.coordinates.max(axis=0)
+    rows, coordinates = [*places_of], np.array([*places_of.values()], np.float64)
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
     scale = (_SIDE - 2 * _ROOM) / (float((high - low).max()) or 1.0)
     width, height = (int(z) + 2 * _ROOM for z in (high - low) * scale)
-    places = (code_map.coordinates - low) * scale + _ROOM
-    rows = code_map.rows.tolist()
+    places = (coordinates - low) * scale + _ROOM
     common, colours = [], [0] * len(rows)
     if classes is not None:
         counts = Counter(classes[row] for row in rows)
@@ -469,16 +437,15 @@ def _map(
         *images,
         viewBox=f"0 0 {width} {height}",
         role="img",
-        aria_label=f"Map of {len(places)} codes, stress {code_map.stress:.2f}",
+        aria_label=f"Map of {len(places)} codes",
     )
     keys = [
         element("span", text(name, 40), class_=f"key class-{i}")
         for i, name in enumerate(common)
     ]
-    size = f"({len(places):,} items, stress {code_map.stress:.2f})"
-    caption = f"{_TITLES[code_map.method]} {size}"
+    caption = f"{len(places):,} items by t-SNE: only small distances are meaningful"
     title = element("figcaption", caption, element("span", *keys))
-    return element("figure", title, figure, class_="card")
+    return element("figure", title, figure, class_="card map")
 
 
 def _histogram(

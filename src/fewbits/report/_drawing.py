@@ -23,17 +23,7 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Drawing:
-    """A vector drawing.
-
-    Attributes
-    ----------
-    width, height : int
-        Natural size in pixels.
-    description : str
-        Alternative text for readers who cannot see it.
-    parts : tuple of str
-        Its elements.
-    """
+    """A vector drawing of a natural size in pixels, described for who cannot see it."""
 
     width: int
     height: int

@@ -38,10 +38,6 @@ _READABLE = 70  # classes whose names have room beside rows and columns
 _SHADES = 128
 #: From the least alike to the most: shades between, where most pairs are, differ well.
 _STOPS = np.array([[255, 255, 255], [173, 205, 238], [62, 124, 196], [12, 28, 62]])
-_LARGEST_CELL, _BOOK_WIDTH, _BOOK_HEIGHT = 14, 560, 1200
-_NAMES_BESIDE, _ABOVE_BITS = 240, 20
-_READABLE_CELL = 8  # pixels that a row needs for a name beside it
-_PALETTE = np.array([[234, 229, 219], [31, 95, 168]], np.uint8)
 _BITS = (
     "Bits that split the classes alike share a row; inverted ones have 0 where the "
     "first has 1."
@@ -57,21 +53,8 @@ def write_taxonomy_page(
 ) -> TaxonomyMetrics:
     """Write an HTML page on class codes and the tree that they form.
 
-    `fewbits.collection.pages.write_taxonomy` calls this.
-
-    Parameters
-    ----------
-    path : str or Path
-    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-    n_bits : int
-    names : sequence of length n_classes
-    paths : sequence of length n_classes of sequences of str, default=None
-        A known tree, see `tree_agreement`. The groups of its first level have colours.
-
-    Returns
-    -------
-    TaxonomyMetrics
-        The tree, and the metrics on the page.
+    `fewbits.collection.pages.write_taxonomy` calls this. `paths` are a known tree, see
+    `tree_agreement`; the groups of its first level have colours.
     """
     tree = taxonomy(codes, n_bits, names)
     agreement, groups, agreements = None, None, Html("")
@@ -128,9 +111,7 @@ def write_taxonomy_page(
         tree_section,
         element("h2", "All pairs of classes"),
         soft("In the order of the tree; dark means similar."),
-        element("div", _figure(_heat_map(codes, n_bits, tree)), class_="charts maps"),
-        element("h2", "The codebook"),
-        _figure(_codebook(codes, n_bits, tree)),
+        _figure(_heat_map(codes, n_bits, tree)),
         element("h2", "Bit by bit"),
         soft(_BITS),
         table(header, bit_rows, ", ".join(header)),
@@ -267,39 +248,6 @@ def _heat_map(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Drawing:
     )
     size = margin + _SIDE
     return Drawing(size, size + _SCALE, description, tuple(parts))
-
-
-def _codebook(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Drawing:
-    """Draw a codebook: a row for each class, a column for each bit, ones dark."""
-    bits, words, rows = unpack(codes, n_bits), tree.names, tree.order
-    cell = min(_LARGEST_CELL, _BOOK_HEIGHT / len(rows))
-    across = min(_LARGEST_CELL, _BOOK_WIDTH / n_bits)
-    width, height = round(across * n_bits), round(cell * len(rows))
-    step = next(s for s in (1, 5, 10, 50, 100, 500, 10_000) if s * across >= 30)
-    parts = [
-        element("text", str(bit), x=round(bit * across, 1), y=_ABOVE_BITS - 6)
-        for bit in range(0, n_bits, step)
-    ]
-    parts.append(picture(bits[rows], _PALETTE, 0, _ABOVE_BITS, width, height))
-    has_names = cell >= _READABLE_CELL
-    for i, row in enumerate(rows if has_names else ()):
-        parts.append(
-            element(
-                "text",
-                element("title", words[row]),
-                shortened(words[row], 36),
-                x=width + 6,
-                y=round(_ABOVE_BITS + (i + 0.5) * cell + 4, 1),
-                class_="leaf",
-                style=f"font-size: {min(12.0, cell):.1f}px",
-            )
-        )
-    return Drawing(
-        max(width + (_NAMES_BESIDE if has_names else 0), 40),
-        _ABOVE_BITS + height,
-        f"Codes of {len(rows)} classes, {n_bits} bits each",
-        tuple(parts),
-    )
 
 
 def _newick(tree: Taxonomy) -> str:

@@ -154,7 +154,17 @@ def run(
             "--token-file), or listen at 127.0.0.1"
         )
     app = create_app(source, settings)
-    listening = _listening(host, port)
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, _, _, _, at = min(addresses)  # IPv4, where a name has both
+        listening = socket.create_server(at, family=family, backlog=2048)
+    except OSError as error:
+        message = f"cannot listen at {host}: {error}"
+        if error.errno == errno.EADDRINUSE:
+            message = f"port {port} is in use: choose another by --port"
+        if error.errno == errno.EACCES:
+            message = f"port {port} needs rights that you do not have: choose another"
+        raise ArgumentError(message) from None
     set_up_logs()
     name_of_host = "localhost" if host in ("0.0.0.0", "::") else host
     address = f"[{name_of_host}]" if ":" in name_of_host else name_of_host
@@ -203,17 +213,3 @@ def uvicorn_config(app: Any, settings: Settings, **options: Any) -> "Config":
         "timeout_graceful_shutdown": int(settings.time_limit) + 1,
     }
     return uvicorn.Config(app, **{**defaults, **options})
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        family, _, _, _, address = min(addresses)  # IPv4, where a name has both
-        return socket.create_server(address, family=family, backlog=2048)
-    except OSError as error:
-        message = f"cannot listen at {host}: {error}"
-        if error.errno == errno.EADDRINUSE:
-            message = f"port {port} is in use: choose another by --port"
-        if error.errno == errno.EACCES:
-            message = f"port {port} needs rights that you do not have: choose another"
-        raise ArgumentError(message) from None

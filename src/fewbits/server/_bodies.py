@@ -197,9 +197,11 @@ RowsBody = body_like(
 )
 UpdateBody = body_like("UpdateBody", Collection.update, "data ids", **_ROWS)
 DeleteBody = body_like("DeleteBody", Collection.delete)
+DropColumnsBody = body_like("DropColumnsBody", Collection.drop_columns)
 CompactBody = body_like("CompactBody", Collection.compact)
 TagBody = body_like("TagBody", Collection.tag)
 UntagBody = body_like("UntagBody", Collection.untag)
+RestoreBody = body_like("RestoreBody", Collection.restore, "version", version=(At, ...))
 
 
 class ChangeBody(Body):
@@ -209,6 +211,7 @@ class ChangeBody(Body):
     upsert: RowsBody | None = None  # type: ignore[valid-type]
     update: UpdateBody | None = None  # type: ignore[valid-type]
     delete: DeleteBody | None = None  # type: ignore[valid-type]
+    drop_columns: DropColumnsBody | None = None  # type: ignore[valid-type]
     table: str | None = Field(
         None, description="In place of rows, a stream of Arrow in base64."
     )

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from difflib import get_close_matches
 from http import HTTPStatus
 
 from fastapi import APIRouter, FastAPI, Request
@@ -96,6 +97,11 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
             # Starlette names the methods of one route; a path may have several.
             same = [x for x in routes if x.path_regex.match(path)]
             near = [x for x in routes if x.path.split("/")[:3] == path.split("/")[:3]]
+            if not near:
+                ends = [x.path.rpartition("/")[2] for x in routes]
+                alike = get_close_matches(path[:100].rpartition("/")[2], ends, 2)
+                pairs = zip(routes, ends, strict=True)
+                near = [x for x, end in pairs if end in alike]
             names = (f"{_methods(x)} {x.path_format}" for x in same or near or routes)
             route = f"{request.method} {path}"[:100]
             refusal.message = f"no route {route!r}; routes: {', '.join(names)}"

@@ -42,6 +42,7 @@ _PREFLIGHT = {
     "Access-Control-Allow-Methods": _METHODS,
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept",
 }
+_ASKS = "This service asks for a token"
 _TOKEN_PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -107,8 +108,15 @@ class Guard:
                 scope["headers"] = [pair for pair in raw if pair[0] != b"cookie"]
             await self._within_bounds(scope, headers, receive, answer)
         except ApiError as error:
-            page = _token_page(scope, headers) if error.status == 401 else None
-            await (page or error.response())(scope, receive, answer)
+            refusal = error.response()
+            kinds = headers.get("accept", "").split(",")
+            by_person = "text/html" in (x.split(";")[0].strip() for x in kinds)
+            if error.status == 401 and by_person and scope["method"] == "GET":
+                wrong = scope["path"] == "/" and b"token=" in scope["query_string"]
+                title = "That is not the token" if wrong else _ASKS
+                page = _TOKEN_PAGE.format(title=title)
+                refusal = HTMLResponse(page, 401, {"WWW-Authenticate": "Bearer"})
+            await refusal(scope, receive, answer)
         except Exception as error:
             log("failed", level=logging.ERROR, cause=error, path=scope["path"])
             if began_to_answer:
@@ -224,11 +232,14 @@ class Guard:
         hosts = headers.getlist("host")
         if len(hosts) == 1 and hosts[0] == self._last_host:  # which most bring again
             return
-        name = _host_name(hosts[0]) if len(hosts) == 1 else None
-        is_ours = name in self._hosts
-        if name is not None and not is_ours:
-            with contextlib.suppress(ValueError):
-                is_ours = bool(ipaddress.ip_address(name))
+        is_ours = False
+        with contextlib.suppress(ValueError):  # neither name:port nor [address]:port
+            (host,) = hosts
+            parts = urlsplit(f"//{host}")
+            _ = parts.port
+            if parts.netloc == host and "@" not in host and parts.hostname:
+                name = parts.hostname.rstrip(".")
+                is_ours = name in self._hosts or bool(ipaddress.ip_address(name))
         if not is_ours:
             raise ApiError(
                 "unknown_host",
@@ -275,26 +286,3 @@ class Guard:
 
 def _same(text: str, secret: str) -> bool:
     return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
-
-
-def _host_name(host: str) -> str | None:
-    """Return the name in ``name:port`` or ``[address]:port``; None if it is neither."""
-    try:
-        parts = urlsplit(f"//{host}")
-        _ = parts.port
-    except ValueError:
-        return None
-    if parts.netloc != host or "@" in host or not parts.hostname:
-        return None
-    return parts.hostname.rstrip(".")
-
-
-def _token_page(scope: Message, headers: Headers) -> Response | None:
-    """Return how a person gets in; None for programs, which get the error as JSON."""
-    kinds = [x.split(";")[0].strip() for x in headers.get("accept", "").split(",")]
-    if scope["method"] != "GET" or "text/html" not in kinds:
-        return None
-    is_wrong = scope["path"] == "/" and b"token=" in scope["query_string"]
-    title = "That is not the token" if is_wrong else "This service asks for a token"
-    page = _TOKEN_PAGE.format(title=title)
-    return HTMLResponse(page, 401, {"WWW-Authenticate": "Bearer"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import python_values
+from fewbits._arrow import python_rows
 from fewbits._typing import IdArray
 from fewbits.collection import Collection, tools
 from fewbits.errors import ArgumentError
@@ -46,13 +46,10 @@ def records(collection: Collection, positions: IdArray) -> list[dict[str, Any]]:
 def records_of(table: Any) -> list[dict[str, Any]]:
     """Return the items of `tools.take` as plain values, with ``code`` if there."""
     id_name, *names = [name for name in table.column_names if name != CODE]
-    ids = table[id_name].to_pylist()
-    values = [python_values(table[name]) for name in names]
-    rows = zip(*values, strict=True) if names else [()] * len(ids)
-    items = [
-        {"id": id, "columns": dict(zip(names, row, strict=True))}
-        for id, row in zip(ids, rows, strict=True)
-    ]
+    pairs = zip(
+        table[id_name].to_pylist(), python_rows(table.select(names)), strict=True
+    )
+    items = [{"id": id, "columns": row} for id, row in pairs]
     if CODE in table.column_names:
         for item, code in zip(items, table[CODE].to_pylist(), strict=True):
             item["code"] = code.hex()

@@ -6,9 +6,9 @@ item on the map.
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from fewbits._frozen import frozen_array
 from fewbits._runtime import changed
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis.maps import (
-    N_LANDMARKS,
     MapLayout,
     MapTrust,
     code_hashes,
@@ -26,17 +25,17 @@ from fewbits.analysis.maps import (
     map_trust,
 )
 from fewbits.codes import check_unused, hamming_distances
-from fewbits.collection import Collection, tools
+from fewbits.collection import tools
 from fewbits.errors import ArgumentError, one_line
 from fewbits.server._items import records
 from fewbits.server._queries import as_codes
 from fewbits.server._service import View
 from fewbits.store import ID
 
-#: Called with (stage, done, of so many); stages are "layout", "places" and "trust".
-Progress = Callable[[str, int, int], None]
 IntArray = NDArray[np.int64]
-MAX_POINTS = 1_000_000
+#: A byte for each point of a map, in its order, and what the bytes mean: places in the
+#: legend, values of a bit, or steps of a scale.
+Colours = tuple[NDArray[np.uint8], dict[str, Any]]
 #: Classes with a colour of their own; all others have `REST`, missing ones `MISSING`.
 N_CLASSES, REST, MISSING = 10, 254, 255
 _FARTHEST = 253  # the last value of a scale
@@ -44,26 +43,15 @@ _LEGEND: dict[str, Any] = {"legend": [], "rest": None, "n_missing": 0, "scale": 
 _COMPARISONS = 1_000_000_000  # of outliers: a second or two of work
 _FEWEST = 1000  # items that are looked at for outliers, however many there are
 _USUAL = 0.95  # the share of items that are no outliers
+_N_OUTLIERS, _N_NEAREST = 5, 10
 _MOST = 5_000_000_000  # comparisons of codes that an export may take: some seconds
-
-
-class Colours(NamedTuple):
-    """A byte for each point of a map, in its order, and what the bytes mean.
-
-    `values` are places in the legend, where 254 are the rest of the classes and 255
-    items without one; values of a bit; or steps from 0 to 253 of the `scale`, of which
-    `low` and `high` are the ends.
-    """
-
-    values: NDArray[np.uint8]
-    legend: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class CollectionMap:
-    """Points for items of a version of a collection."""
+    """Points for items of the collection of a view."""
 
-    collection: Collection
+    view: View
     positions: IdArray  # in random order: a prefix is a sample of all of them
     places: NDArray[np.uint16]  # (n_points, 2)
     layout: MapLayout  # puts further codes on the same map
@@ -75,17 +63,16 @@ class CollectionMap:
 
     def points_of(self, positions: IdArray) -> IdArray:
         """Return the point of each item, -1 of those that are not on the map."""
-        of_all = np.full(len(self.collection), -1, np.int64)
+        of_all = np.full(len(self.view.collection), -1, np.int64)
         of_all[self.positions] = np.arange(len(self.positions))
         points: IdArray = of_all[positions]
         return points
 
     def facts(self) -> dict[str, Any]:
-        """Return facts as plain values."""
         trust = self.trust
         return {
             "n_points": len(self),
-            "n_items": len(self.collection),
+            "n_items": len(self.view.collection),
             "method": "t-SNE",
             "n_landmarks": len(self.layout),
             "trust": {
@@ -102,27 +89,27 @@ class CollectionMap:
     def colours(self, by: str, *, id: Any = None, code: str | None = None) -> Colours:
         """Colour the points: by a class, a bit, the distance from an item, or trust."""
         kind, _, name = by.partition(":")
+        encoder = self.view.collection.encoder
         if kind != "distance" and not (id is None and code is None):
             raise ArgumentError("id and code are for colours by distance")
         if kind == "class" and name:
             return self._by_class(name)
         if kind == "bit" and name.isascii() and name.isdecimal():
-            bit = check_bit(int(name), self.collection.encoder.n_bits)
+            bit = check_bit(int(name), encoder.n_bits)
             values = (self.codes[:, bit // 8] >> (7 - bit % 8) & 1).astype(np.uint8)
             counts = np.bincount(values, minlength=2).tolist()
             entries = [{"label": i, "count": count} for i, count in enumerate(counts)]
-            return Colours(values, {**_LEGEND, "kind": "bit", "legend": entries})
+            return values, {**_LEGEND, "kind": "bit", "legend": entries}
         if by == "distance":
             if (id is None) == (code is None):
                 raise ArgumentError(
                     "give exactly one of id and code to measure distances from"
                 )
             if code is None:
-                origin = self.collection.encode(ids=[id])
+                origin = self.view.collection.encode(ids=[id])
             else:
-                n_bits = self.collection.encoder.n_bits
-                origin = as_codes([code], n_bits)
-                check_unused(origin, n_bits, "codes")
+                origin = as_codes([code], encoder.n_bits)
+                check_unused(origin, encoder.n_bits, "codes")
             distances = hamming_distances(origin, self.codes)[0]
             return _scaled(distances.astype(np.float64), "bits")
         if by == "trust":
@@ -132,7 +119,7 @@ class CollectionMap:
         )
 
     def _by_class(self, name: str) -> Colours:
-        numbers = tools.value_numbers(self.collection, name, self.positions)
+        numbers = tools.value_numbers(self.view.collection, name, self.positions)
         column = self._column(name, self.positions)
         counts = np.bincount(numbers)
         first = np.unique(numbers, return_index=True)[1]
@@ -152,16 +139,15 @@ class CollectionMap:
             "rest": others if rest else None,
             "n_missing": column.null_count,
         }
-        return Colours(values[numbers], legend)
+        return values[numbers], legend
 
     def _column(self, name: str, positions: IdArray) -> Any:
-        return tools.take(self.collection, positions, [name])[name].combine_chunks()
+        table = tools.take(self.view.collection, positions, [name])
+        return table[name].combine_chunks()
 
     # Neighbours.
 
-    def neighbours(
-        self, *, row: int | None = None, id: Any = None, k: int = 10
-    ) -> dict[str, Any]:
+    def neighbours(self, row: int | None, id: Any, k: int) -> dict[str, Any]:
         """Find the items whose codes are nearest to that of one, on the map or not.
 
         ``n_same`` of the `k` nearest have its code; ``trust`` is the share of true
@@ -170,8 +156,8 @@ class CollectionMap:
         if (row is None) == (id is None):
             raise ArgumentError("give exactly one of row and id")
         if row is None:
-            row = int(tools.positions_of(self.collection, [id])[0])
-        n = len(self.collection)
+            row = int(tools.positions_of(self.view.collection, [id])[0])
+        n = len(self.view.collection)
         if not 0 <= row < n:
             raise ArgumentError(f"rows are from 0 to {n - 1}, got {row}")
         near, distances = self._nearest(np.array([row]), min(k, n - 1))
@@ -186,7 +172,7 @@ class CollectionMap:
 
     def _nearest(self, positions: IdArray, k: int) -> tuple[IdArray, IntArray]:
         """Return positions and distances of the k nearest others of some items."""
-        col = self.collection
+        col = self.view.collection
         hits = col.search(codes=col.codes[positions], k=k + 1, columns=())
         near = tools.positions_of(col, hits.ids.ravel()).reshape(hits.ids.shape)
         # The item itself is among them, unless more than k others have its code.
@@ -197,7 +183,7 @@ class CollectionMap:
 
     def _records(self, positions: IdArray) -> list[dict[str, Any]]:
         """Return ``id``, ``columns``, ``row`` and ``place`` of items."""
-        items = records(self.collection, positions)
+        items = records(self.view.collection, positions)
         points = self.points_of(positions)
         for item, row, point in zip(items, positions.tolist(), points, strict=True):
             item["row"] = row
@@ -206,22 +192,20 @@ class CollectionMap:
 
     # Outliers.
 
-    def outliers(
-        self, label: str | None = None, *, n: int = 5, k: int = 10
-    ) -> dict[str, Any]:
+    def outliers(self, label: str | None) -> dict[str, Any]:
         """List the points farthest from all other items, and those among another class.
 
         The former have a nearest item farther than that of 95 % of all; of the latter
-        most of the `k` nearest are of one other class (``votes``). Of a large map
+        most of the ``k`` nearest are of one other class (``votes``). Of a large map
         ``n_points`` are looked at, drawn at random.
         """
-        size = len(self.collection)
-        k = min(k, size - 1)
+        size = len(self.view.collection)
+        k = min(_N_NEAREST, size - 1)
         looked_at = self.positions[: max(_FEWEST, _COMPARISONS // size)]
         near, distances = self._nearest(looked_at, k)
         nearest = distances[:, 0] if k else np.zeros(len(looked_at), np.int64)
         p95 = int(np.quantile(nearest, _USUAL, method="higher"))
-        order = np.lexsort((-distances.sum(axis=1), -nearest))[:n]
+        order = np.lexsort((-distances.sum(axis=1), -nearest))[:_N_OUTLIERS]
         far = order[nearest[order] > p95]
         outliers = self._records(looked_at[far])
         for item, distance in zip(outliers, nearest[far].tolist(), strict=True):
@@ -239,7 +223,7 @@ class CollectionMap:
                 best = counts.argmax(axis=1)[:, None]
                 other = np.take_along_axis(near_numbers, best, axis=1)[:, 0]
                 votes = np.take_along_axis(counts, best, axis=1)[:, 0]
-            order = np.lexsort((distances.sum(axis=1), -votes))[:n]
+            order = np.lexsort((distances.sum(axis=1), -votes))[:_N_OUTLIERS]
             points = order[2 * votes[order] > k]
             confusions = self._records(looked_at[points])
             for item, at in zip(confusions, points.tolist(), strict=True):
@@ -259,30 +243,28 @@ class CollectionMap:
     ) -> tuple[IntArray, IntArray, dict[int, Any]]:
         """Return numbers of classes, -1 of items without one, and the class of each."""
         every, inverse = np.unique(np.append(positions, near), return_inverse=True)
-        numbers = tools.value_numbers(self.collection, label, every).astype(np.int64)
+        values = tools.value_numbers(self.view.collection, label, every)
+        numbers = values.astype(np.int64)
         column = self._column(label, every)
         numbers[column.is_null().to_numpy(zero_copy_only=False)] = -1
         kinds, first = np.unique(numbers, return_index=True)
-        values = dict(zip(kinds.tolist(), column.take(first).to_pylist(), strict=True))
+        labels = dict(zip(kinds.tolist(), column.take(first).to_pylist(), strict=True))
         of = numbers[inverse.ravel()]
         n = len(positions)
-        return of[:n], of[n:].reshape(near.shape), values
+        return of[:n], of[n:].reshape(near.shape), labels
 
     # Export.
 
-    def table(self, positions: IdArray, *, n_neighbours: int = 10) -> Any:
+    def table(self, positions: IdArray, n_neighbours: int) -> Any:
         """Return items, places, and nearest ones of the whole collection as a table.
 
         The places are null of items that are not on the map.
         """
         import pyarrow as pa
 
-        n = len(self.collection)
-        if positions.size and not (positions.min() >= 0 and positions.max() < n):
-            raise ArgumentError(f"rows are from 0 to {n - 1}")
-        points = self.points_of(positions)
-        items = tools.take(self.collection, positions)
-        table = pa.table({ID: items[self.collection.id_name]})
+        col, points = self.view.collection, self.points_of(positions)
+        n, items = len(col), tools.take(col, positions)
+        table = pa.table({ID: items[col.id_name]})
         for i, name in enumerate(("_x", "_y")):
             values = self.places[points.clip(0), i]
             table = table.append_column(name, pa.array(values, mask=points < 0))
@@ -295,7 +277,7 @@ class CollectionMap:
                 )
             k = min(n_neighbours, n - 1)
             near, distances = self._nearest(positions, k)
-            ids = tools.take(self.collection, near.ravel(), ())[self.collection.id_name]
+            ids = tools.take(col, near.ravel(), ())[col.id_name]
             ends = pa.array(np.arange(len(positions) + 1) * k, pa.int32())
             for name, values in (
                 ("_neighbours", ids.combine_chunks()),
@@ -303,7 +285,7 @@ class CollectionMap:
             ):
                 lists = pa.ListArray.from_arrays(ends, values)
                 table = table.append_column(name, lists)
-        for name in self.collection.columns:
+        for name in col.columns:
             table = table.append_column(items.schema.field(name), items[name])
         return table
 
@@ -312,48 +294,37 @@ def _scaled(measures: NDArray[np.float64], unit: str) -> Colours:
     low, high = float(measures.min()), float(measures.max())
     steps = np.rint((measures - low) * (_FARTHEST / ((high - low) or 1.0)))
     scale = {"low": low, "high": high, "unit": unit}
-    return Colours(steps.astype(np.uint8), {**_LEGEND, "kind": "scale", "scale": scale})
+    return steps.astype(np.uint8), {**_LEGEND, "kind": "scale", "scale": scale}
 
 
 # Making a map.
 
 
-def map_collection(
-    collection: Collection,
-    *,
-    earlier: CollectionMap | None = None,
-    max_points: int = MAX_POINTS,
-    n_landmarks: int = N_LANDMARKS,
-    progress: Progress = lambda stage, done, total: None,
+def _map_of(
+    view: View,
+    earlier: CollectionMap | None,
+    report: Callable[[str, int, int], None],
 ) -> CollectionMap:
-    """Put the items of a collection on a plane.
+    """Put the items of a collection, or a sample of them, on a plane.
 
-    Of a collection of more than `max_points` so many items, drawn at random, are on the
-    map. The layout of an `earlier` version is kept, and only codes that it does not
-    know are placed; a new one is learnt from `n_landmarks`, drawn by their labels.
+    The layout of an earlier version is kept, and only codes that it does not know are
+    placed. `report` is called with a stage, and how much is done of how much.
     """
     from pyarrow.types import is_nested
 
-    n = len(collection)
-    if not n:
+    collection = view.collection
+    if not len(collection):
         raise ArgumentError("need at least one item for a map, got none")
-
-    order = np.random.default_rng(0).permutation(n)
-    positions = order[:max_points]
+    order = np.random.default_rng(0).permutation(len(collection))
+    positions = order[: view.settings.max_points]
     codes = collection.codes[positions]
     if earlier is None:
         name, classes = collection.label_column, None
         # Items of several labels have no one class.
         if name is not None and not is_nested(collection.schema.field(name).type):
             classes = tools.value_numbers(collection, name, positions)
-        layout = fit_layout(
-            codes,
-            classes=classes,
-            n_landmarks=n_landmarks,
-            random_state=0,
-            progress=partial(progress, "layout"),
-        )
-        places = layout.place(codes, partial(progress, "places"))
+        layout = fit_layout(codes, classes=classes, progress=partial(report, "layout"))
+        places = layout.place(codes, partial(report, "places"))
     else:  # which has places of most codes
         layout, hashes = earlier.layout, code_hashes(earlier.codes)
         order = np.argsort(hashes, kind="stable")
@@ -361,80 +332,57 @@ def map_collection(
         points = order[np.minimum(at, len(hashes) - 1)]
         same = (earlier.codes[points] == codes).all(axis=1)
         places = earlier.places[points]
-        places[~same] = layout.place(codes[~same], partial(progress, "places"))
-    progress("trust", 0, 1)
-    trust = map_trust(codes, places, random_state=0)
+        places[~same] = layout.place(codes[~same], partial(report, "places"))
+    report("trust", 0, 1)
+    trust = map_trust(codes, places)
     return CollectionMap(
-        collection, frozen_array(positions), frozen_array(places), layout, trust, codes
+        view, frozen_array(positions), frozen_array(places), layout, trust, codes
     )
 
-
-# Maps that are made in the background, and follow their collection.
 
 _HELD = 4  # maps of earlier versions, which pages go on to look at
 
 
-class MadeMap(NamedTuple):
-    """A map, and the version that it is of."""
-
-    map: CollectionMap
-    view: View
-
-
-@dataclass(frozen=True)
-class MapState:
-    """The newest map, and the progress of the next.
-
-    `stage` is "waiting", "layout", "places", "trust", "ready" or "failed".
-    """
-
-    made: MadeMap | None = None
-    stage: str = "waiting"
-    done: int = 0
-    total: int = 1
-    fault: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        state = {name: x for name, x in vars(self).items() if name != "made"}
-        facts = {} if self.made is None else self.made.map.facts()
-        return {"ready": self.made is not None, **state, **facts}
-
-
-class MapUpdates:
+class Maps:
     """Makes maps of a collection that changes, one at a time in a thread of its own.
 
     A later map keeps the layout of an earlier one as long as the encoder is the same.
     The newest is shown until the next is made, however often the collection changes
-    meanwhile; a few before it are held for those who look at them. `make` is called
-    with a collection, `earlier` and `progress`.
+    meanwhile; a few before it are held for those who look at them.
     """
 
-    def __init__(self, make: Callable[..., CollectionMap] = map_collection) -> None:
-        self._make = make
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[str, MadeMap] = {}  # by version, the newest last
-        self._progress = MapState()
-        self._failed: tuple[str, MapState] | None = None
+        self._held: dict[str, CollectionMap] = {}  # by version, the newest last
+        self._stage = "waiting", 0, 1
+        self._failed: tuple[str, str] | None = None  # a version, and why
         self._next: View | None = None
         self._thread: threading.Thread | None = None  # that makes them
         self._closed = False
 
-    def state(self, view: View) -> MapState:
-        """Return the newest map; begin the map of a version that has none."""
-        with self._lock:
-            version = view.version
-            if self._failed is not None and self._failed[0] == version:
-                return self._failed[1]
-            if version in self._held:
-                return MapState(self._held[version], "ready", 1, 1)
-            self._next = view
-            if self._thread is None:
-                self._progress = MapState()
-                self._thread = threading.Thread(target=self._make_all, daemon=True)
-                self._thread.start()
-            return replace(self._progress, made=self._newest())
+    def look(self, view: View) -> tuple[CollectionMap | None, dict[str, Any]]:
+        """Return the newest map; begin that of a view, and return how far it is.
 
-    def held(self, version: str) -> MadeMap | None:
+        The stage is "waiting", "layout", "places", "trust", "ready" or "failed".
+        """
+        with self._lock:
+            made, fault = next(reversed(self._held.values()), None), None
+            stage = "ready", 1, 1
+            if view.version in self._held:
+                made = self._held[view.version]
+            elif self._failed is not None and self._failed[0] == view.version:
+                made, stage, fault = None, ("failed", 0, 1), self._failed[1]
+            else:
+                self._next = view
+                if self._thread is None:
+                    self._stage = "waiting", 0, 1
+                    self._thread = threading.Thread(target=self._make_all, daemon=True)
+                    self._thread.start()
+                stage = self._stage
+        progress = dict(zip(("stage", "done", "total"), stage, strict=True))
+        return made, {**progress, "fault": fault}
+
+    def held(self, version: str) -> CollectionMap | None:
         """Return the map of a version, if it has been made and is held."""
         with self._lock:
             return self._held.get(version)
@@ -445,9 +393,6 @@ class MapUpdates:
         if thread is not None:
             thread.join()
 
-    def _newest(self) -> MadeMap | None:
-        return next(reversed(self._held.values()), None)
-
     def _make_all(self) -> None:
         while True:
             with self._lock:
@@ -455,28 +400,22 @@ class MapUpdates:
                     self._thread = None
                     return
                 view, self._next = self._next, None
-                newest = self._newest()
-            version = view.version
-            earlier = None if newest is None else newest.map
+                earlier = next(reversed(self._held.values()), None)
             fingerprint = view.collection.encoder.fingerprint
-            if earlier and earlier.collection.encoder.fingerprint != fingerprint:
+            if earlier and earlier.view.collection.encoder.fingerprint != fingerprint:
                 earlier = None
             made, failed = None, None
             try:
-                # The other cores answer requests meanwhile.
-                with changed(threads=1):
-                    plane = self._make(
-                        view.collection, earlier=earlier, progress=self._report
-                    )
-                made = MadeMap(plane, view)
+                with changed(threads=1):  # the other cores answer requests meanwhile
+                    made = _map_of(view, earlier, self._report)
             except Exception as error:
-                failed = version, MapState(stage="failed", fault=one_line(error))
+                failed = view.version, one_line(error)
             with self._lock:
-                if self._next is not None and self._next.version == version:
+                if self._next is not None and self._next.version == view.version:
                     self._next = None  # asked for while it was made
-                self._progress, self._failed = MapState(), failed
+                self._stage, self._failed = ("waiting", 0, 1), failed
                 if made is not None:
-                    self._held[version] = made
+                    self._held[view.version] = made
                 while len(self._held) > _HELD:
                     del self._held[next(iter(self._held))]
 
@@ -484,4 +423,4 @@ class MapUpdates:
         if self._closed:
             raise RuntimeError("the map is no longer awaited")
         with self._lock:
-            self._progress = MapState(None, stage, done, total)
+            self._stage = stage, done, total

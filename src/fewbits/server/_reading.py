@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import json
 import math
+import reprlib
 import struct
 from typing import Any, TypeVar
 
@@ -34,7 +35,9 @@ async def read_body(
     kind = header.split(";")[0].strip().lower()
     is_image = image and kind.startswith("image/")
     if not is_image and kind not in ((JSON, ARROW) if arrow else (JSON,)):
-        raise ApiError("unsupported_media_type", f"expected {JSON}, got {kind!r}")
+        hint = " (curl sends it by --json, not -d)" if "form" in kind else ""
+        message = f"expected {JSON}, got {kind!r}{hint}"
+        raise ApiError("unsupported_media_type", message)
     data = await request.body()
     if image and not is_image and request.scope["query_string"]:
         name = next(iter(request.query_params), "?")
@@ -57,7 +60,25 @@ async def read_body(
             else:
                 body = _of_json(model, data, most)
         except ValidationError as error:
-            raise ArgumentError(_fault_message(error, model)) from None
+            if error.error_count() > _FAULTS:  # each would be described
+                raise ArgumentError(
+                    f"more than {_FAULTS} fields are unknown or of the wrong type"
+                ) from None
+            faults = error.errors(include_url=False)
+            unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
+            fault = (unknown or faults)[0]
+            where = ".".join(str(part) for part in fault["loc"])
+            message = str(fault["msg"])
+            if where:
+                message = f"{where}: {message}, got {reprlib.repr(fault['input'])}"
+            if unknown:
+                names = [*model.model_fields]
+                near = difflib.get_close_matches(where[:100], names, 1)
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                message = f"unknown field {where[:100]!r}" + (
+                    hint or f"; known: {', '.join(names)}"
+                )
+            raise ArgumentError(message) from None
         body._size = len(data)
         return body
 
@@ -107,22 +128,6 @@ def _check_finite(number: str) -> None:
     """Refuse NaN and infinity, which JSON does not have."""
     if not math.isfinite(float(number)):
         raise ArgumentError(f"a number must be finite, got {number[:20]}")
-
-
-def _fault_message(error: ValidationError, model: type[Body]) -> str:
-    """Return a message about one fault: an unknown field, or else the first."""
-    if error.error_count() > _FAULTS:  # each would be described
-        return f"more than {_FAULTS} fields are unknown or of the wrong type"
-    faults = error.errors(include_url=False, include_input=False)
-    unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
-    fault = (unknown or faults)[0]
-    where = ".".join(str(part) for part in fault["loc"])
-    if not unknown:
-        return f"{where}: {fault['msg']}" if where else str(fault["msg"])
-    names = [*model.model_fields]
-    near = difflib.get_close_matches(where, names, 1) if len(where) < 100 else []
-    hint = f" (did you mean {near[0]!r}?)" if near else f"; known: {', '.join(names)}"
-    return f"unknown field {where[:100]!r}{hint}"
 
 
 # Streams of Arrow: only such as take no more memory than they bring.

@@ -14,7 +14,6 @@ from fewbits.store import CODE
 
 CSV = "text/csv"
 PARQUET = "application/vnd.apache.parquet"
-_MOST_BYTES = 256 << 20  # of a table, before it is written
 _PIECE = 1000  # values of a list that are written at a time
 #: What begins a formula in a spreadsheet (OWASP, "CSV Injection").
 _FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
@@ -70,10 +69,11 @@ def arrow_reply(table: Any, **fields: Any) -> Response:
 
 def items_reply(table: Any, request: Request, default: str) -> Response:
     """Return items in the form that a request accepts, of a size that memory holds."""
-    if table.nbytes > _MOST_BYTES:
+    most: int = request.app.state.settings.max_held_bytes
+    if table.nbytes > most:
         raise ArgumentError(
-            f"these items have {in_bytes(table.nbytes)}; {in_bytes(_MOST_BYTES)} are "
-            "allowed: ask in parts"
+            f"these items have {in_bytes(table.nbytes)}; {in_bytes(most)} are allowed: "
+            "ask in parts"
         )
     kinds = [kind for kind in (ARROW, PARQUET, CSV, JSON) if accepts(request, kind)]
     kind = kinds[0] if kinds else default

@@ -172,27 +172,21 @@ def describe(app: FastAPI) -> dict[str, Any]:
         ref_template=f"{_PLACE}{{model}}",
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
-    components.update(bodies["$defs"], **_answer_schemas())
-    return schema
-
-
-def _answer_schemas() -> dict[str, dict[str, Any]]:
-    """Return the answers as JSON Schema."""
+    components.update(bodies["$defs"])
 
     def of_type(text: str) -> dict[str, Any]:
         if text.startswith("[") and text.endswith("]"):
             return {"type": "array", "items": of_type(text[1:-1])}
         if "|" in text:
             return {"anyOf": [of_type(part) for part in text.split("|")]}
-        return _TYPES.get(text, {"$ref": f"{_PLACE}{text}"})
+        return _TYPES.get(text, _named(text))
 
-    schemas = {}
     for name, line in _ANSWERS.items():
         fields = dict(field.split(": ") for field in line.split(", "))
-        schemas[name] = {
+        components[name] = {
             "type": "object",
             "properties": {x.rstrip("?"): of_type(y) for x, y in fields.items()},
             "required": [x for x in fields if not x.endswith("?")],
             "additionalProperties": False,
         }
-    return schemas
+    return schema

@@ -27,7 +27,7 @@ from fewbits.server._telemetry import Metrics, log
 from fewbits.server._work import Batcher, Work, too_slow
 
 if TYPE_CHECKING:
-    from fewbits.server._maps import MapUpdates
+    from fewbits.server._maps import Maps
 
 T = TypeVar("T")
 Lane = Literal["short", "bulk", "changes", "heavy"]
@@ -38,25 +38,15 @@ _EARLIER = 4  # versions that are held, as requests may ask for them again
 class View:
     """One version of a collection, and the means to work with it.
 
-    Routes ask for the newest by ``view: Current``.
-
-    Attributes
-    ----------
-    service : Service
-    collection : Collection
-        To be read only.
-    version : str
-        An opaque text that changes with every view.
-    since : float
-        When it was made, in seconds since 1970.
-    results : dict
-        What is computed once.
+    Routes ask for the newest by ``view: Current``. `version` is an opaque text that
+    changes with every view.
     """
 
     service: "Service"
-    collection: Collection
+    collection: Collection  # to be read only
     version: str
     since: float = field(default_factory=time.time)
+    #: What is computed once.
     results: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -176,11 +166,11 @@ class Service:
         )
 
     @cached_property
-    def maps(self) -> "MapUpdates":
+    def maps(self) -> "Maps":
         """Maps that are drawn, imported when one is asked for."""
-        from fewbits.server._maps import MapUpdates
+        from fewbits.server._maps import Maps
 
-        return MapUpdates()
+        return Maps()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    TypeAdapter,
+    ValidationError,
+)
 
 from fewbits.errors import ArgumentError
 
@@ -14,7 +21,6 @@ PREFIX = "FEWBITS_SERVE_"
 #: Others that were meant to close a service begin so.
 _MISTAKEN = "FEWBITS_TOKEN", "FEWBITS_SERVER"
 Seconds = Annotated[float, Field(gt=0)]
-_FLAGS = {"1": True, "true": True, "0": False, "false": False}
 
 
 class Settings(BaseModel):
@@ -35,7 +41,8 @@ class Settings(BaseModel):
     max_json_bytes : int, default=8_388_608
         Of a body in JSON, which takes more memory and time than one in Arrow.
     max_held_bytes : int, default=268_435_456
-        Bodies of all requests together; more are refused with 429.
+        Bodies of all requests together; more are refused with 429. And the items of an
+        answer, before they are written.
     max_queries : int, default=10_000
         Items of one request.
     max_characters : int, default=2_000_000
@@ -46,6 +53,8 @@ class Settings(BaseModel):
         Hits of one request, queries times `k`.
     max_pixels : int, default=50_000_000
         Of an image that is sent.
+    max_points : int, default=1_000_000
+        Items on the map, drawn from a larger collection.
     max_waiting : int, default=128
         Requests that wait for a thread; more are refused with 429.
     max_batch : int, default=64
@@ -86,6 +95,7 @@ class Settings(BaseModel):
     max_k: PositiveInt = 10_000
     max_hits: PositiveInt = 1_000_000
     max_pixels: PositiveInt = 50_000_000
+    max_points: PositiveInt = 1_000_000
     max_waiting: PositiveInt = 128
     max_batch: PositiveInt = 64
     max_connections: PositiveInt = 1000
@@ -143,17 +153,13 @@ class Settings(BaseModel):
             if variable != f"{PREFIX}{name.upper()}" or name not in cls.model_fields:
                 names = ", ".join(PREFIX + name.upper() for name in cls.model_fields)
                 raise ArgumentError(f"no setting is called {variable}; known: {names}")
+            if name.startswith("allowed_"):
+                values[name] = [x.strip() for x in text.split(",") if x.strip()]
+                continue
+            kind = TypeAdapter[Any](cls.model_fields[name].rebuild_annotation())
             try:
-                if name == "token":
-                    values[name] = text
-                elif name == "writable":
-                    values[name] = _FLAGS[text.lower()]
-                elif name.startswith("allowed_"):
-                    values[name] = [x.strip() for x in text.split(",") if x.strip()]
-                else:
-                    is_seconds = name.endswith(("_limit", "_seconds"))
-                    values[name] = float(text) if is_seconds else int(text)
-            except (KeyError, ValueError):
+                values[name] = kind.validate_strings(text)
+            except ValidationError:
                 raise ArgumentError(f"{variable} cannot be {text!r}") from None
         return cls(**{**values, **options})
 

@@ -31,34 +31,31 @@ def log(
     _LOGGER.log(level, event, exc_info=cause, extra={"facts": facts})
 
 
-class _JsonLines(logging.Formatter):
-    """One object for each record, of this package or of uvicorn."""
+class _Lines(logging.Formatter):
+    """One object for each record, of this package or of uvicorn; or a plain line."""
+
+    def __init__(self, *, plain: bool) -> None:
+        super().__init__()
+        self._is_plain = plain
 
     def format(self, record: logging.LogRecord) -> str:
-        created = datetime.fromtimestamp(record.created, UTC)
-        line = {
-            "time": created.isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-            **getattr(record, "facts", {}),
-        }
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
-
-
-class _PlainLines(logging.Formatter):
-    """The same for a person, shorter."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        facts = getattr(record, "facts", {})
-        if record.getMessage() == "request":
-            line = "{method} {route} {status} {ms} ms".format(**facts)
-        else:
-            named = (f"{name}={value}" for name, value in facts.items())
-            line = " ".join([record.getMessage(), *named])
-        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        return f"{self.formatTime(record, '%H:%M:%S')}  {line}{trace}"
+        event, facts = record.getMessage(), getattr(record, "facts", {})
+        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        if not self._is_plain:
+            time = datetime.fromtimestamp(record.created, UTC)
+            line = {
+                "time": time.isoformat(timespec="milliseconds"),
+                "level": record.levelname.lower(),
+                "event": event,
+                **facts,
+            }
+            traced = {"traceback": trace} if trace else {}
+            return json.dumps({**line, **traced}, default=str)
+        named = " ".join(f"{name}={value}" for name, value in facts.items())
+        text = f"{event} {named}".rstrip()
+        if event == "request":
+            text = "{method} {route} {status} {ms} ms".format(**facts)
+        return f"{self.formatTime(record, '%H:%M:%S')}  {text}\n{trace}".rstrip()
 
 
 def set_up_logs() -> None:
@@ -66,7 +63,7 @@ def set_up_logs() -> None:
     # No line shows them, and collecting them takes half the time of a record.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_PlainLines() if sys.stderr.isatty() else _JsonLines())
+    handler.setFormatter(_Lines(plain=sys.stderr.isatty()))
     for name, level in (("fewbits.server", logging.INFO), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

@@ -20,6 +20,7 @@ _HEAD = np.dtype([("n_rows", "<u8"), ("n_deleted", "<u8"), ("packed", "<u8")])
 _START = len(_MAGIC) + 16 + _HEAD.itemsize  # of a token and the head
 #: Positions that a manifest takes, before they go to a file.
 INLINE = 128
+_NO_POSITIONS: NDArray[Any] = np.empty(0, np.uint32)
 
 Mask = NDArray[np.bool_]
 
@@ -34,16 +35,12 @@ class Deletes:
     def __init__(
         self,
         n_rows: int,
-        n_deleted: int,
-        content: NDArray[Any],
-        more: IdArray | None = None,
+        n_deleted: int = 0,
+        content: NDArray[Any] = _NO_POSITIONS,
+        more: IdArray = _NO_POSITIONS,
     ) -> None:
-        self.n_rows, self.n_deleted, self.content = n_rows, n_deleted, content
-        self.more = np.empty(0, np.int64) if more is None else more
-
-    @classmethod
-    def none(cls, n_rows: int) -> Self:
-        return cls(n_rows, 0, np.empty(0, np.uint32))
+        self.n_rows, self.n_deleted = n_rows, n_deleted
+        self.content, self.more = content, more
 
     @property
     def is_packed(self) -> bool:
@@ -125,7 +122,7 @@ def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> D
     and leave as many rows as the manifest says. Raises ArtefactError where the file is
     damaged or gone, NewerFormatError where it is of a newer kind.
     """
-    more, deletes = np.array(segment.deleted, np.int64), Deletes.none(segment.n_rows)
+    more, deletes = np.array(segment.deleted, np.int64), Deletes(segment.n_rows)
     if segment.deletes is not None:
         deletes = _read_file(disk, segment, mends)
         if deletes.has(more).any():

@@ -5,19 +5,19 @@ Arrow writes to an `OutFile` and reads from a `Disk.map`.
 
 The system kills a process that touches a mapped page which the disk cannot read, or
 which has been cut off meanwhile. So what is mapped is read by `read_at` before it is
-looked at for the first time, which raises OSError instead.
+looked at for the first time, which raises OSError instead, and whether files are as
+long as they were is checked before each use of a collection.
 """
 
-import contextlib
 import mmap
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
-from fewbits._files import link_or_copy
+from fewbits._files import link_or_copy, sync, sync_folder
+from fewbits.errors import ArtefactError
 from fewbits.store._lock import FileLock, lock_file
 
 
@@ -27,6 +27,8 @@ class Disk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._prefix = os.path.join(folder, "")
+        self._maps: list[ref[_MappedFile]] = []
+        self._guard = threading.Lock()
 
     def make_folder(self) -> None:
         """Make the folder where it is not there."""
@@ -34,7 +36,7 @@ class Disk:
 
     def sync_parent(self) -> None:
         """Put the name of the folder on the disk."""
-        _sync_folder(self.folder.absolute().parent)
+        sync_folder(self.folder.absolute().parent)
 
     def names(self) -> list[str]:
         """Return the names of all files, ours or not."""
@@ -72,15 +74,19 @@ class Disk:
 
     def sync_folder(self) -> None:
         """Put the names of files on the disk."""
-        _sync_folder(self.folder)
+        sync_folder(self.folder)
 
     def read(self, name: str, most: int = -1) -> bytes:
         """Return the bytes of a file, or only the first."""
         path = self._prefix + name
-        with open(path, "rb") as file, _naming(path):
+        with open(path, "rb") as file:
             # Python takes as much memory as is asked for, before it reads.
             size = os.fstat(file.fileno()).st_size
-            return file.read(size if most < 0 else min(size, most))
+            try:
+                return file.read(size if most < 0 else min(size, most))
+            except OSError as error:
+                error.filename = path
+                raise
 
     def map(self, name: str) -> Any:
         """Return the bytes of a file, mapped for reading."""
@@ -90,30 +96,28 @@ class Disk:
                 return b""
             mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
             mapped.path, mapped.descriptor = path, os.dup(file.fileno())
-            return mapped
+        with self._guard:
+            alive = [other for other in self._maps if other() is not None]
+            self._maps = [*alive, ref(mapped)]
+        return mapped
+
+    def check_lengths(self) -> None:
+        """Raise ArtefactError where a file has been cut since it was mapped."""
+        for reference in self._maps:
+            file = reference()
+            if file is None or os.lseek(file.descriptor, 0, os.SEEK_END) >= len(file):
+                continue
+            raise ArtefactError(
+                f"{file.path} was cut off while it was open; 'fewbits verify' tells "
+                "what is damaged"
+            )
 
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""
         return os.stat(self._prefix + name).st_size
 
-    @contextmanager
-    def note(self, lock: FileLock, content: bytes) -> Iterator[None]:
-        """Leave a note in a locked file meanwhile; no harm when that is impossible."""
-        with contextlib.suppress(OSError):
-            os.ftruncate(lock.descriptor, 0)
-            os.write(lock.descriptor, content)
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                os.ftruncate(lock.descriptor, 0)
-
     def lock(self, name: str, *, shared: bool) -> FileLock | None:
-        """Lock a file at once, or return None when another has locked it.
-
-        An exclusive lock makes the file where there is none. A shared one needs no
-        right to write, and raises FileNotFoundError where there is no file.
-        """
+        """Lock a file at once, or return None when another has, see `lock_file`."""
         return lock_file(self._prefix + name, shared=shared)
 
 
@@ -148,20 +152,14 @@ def read_at(data: Any, start: int, stop: int) -> Any:
     if not (isinstance(file, _MappedFile) and hasattr(os, "pread")):
         return memoryview(data)[start:stop]
     pieces, at = [], start
-    with _naming(file.path):
+    try:
         while at < stop and (piece := os.pread(file.descriptor, stop - at, at)):
             pieces.append(piece)
             at += len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
-@contextmanager
-def _naming(path: str) -> Iterator[None]:
-    """Let an error of a call that reads a file name it."""
-    try:
-        yield
     except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from error
+        error.filename = file.path
+        raise
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 class OutFile:
@@ -180,28 +178,9 @@ class OutFile:
         return length
 
     def sync(self) -> None:
-        _sync(self._descriptor)
+        sync(self._descriptor)
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
-
-
-def _sync(descriptor: int) -> None:
-    if sys.platform == "darwin":  # whose fsync leaves the disk's own cache alone
-        import fcntl
-
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-    else:
-        os.fsync(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        _sync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -39,6 +39,12 @@ class FileLock:
         except FileNotFoundError:
             return False
 
+    def note(self, content: bytes) -> None:
+        """Leave a note in the locked file; no harm when that is impossible."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(self.descriptor, 0)
+            os.write(self.descriptor, content)
+
     def release(self) -> None:
         """Give the lock back; twice is once."""
         descriptor, self.descriptor = self.descriptor, -1

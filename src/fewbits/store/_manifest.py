@@ -26,12 +26,14 @@ from fewbits.store._schema import RESERVED
 
 FORMAT = 2
 IMPLICIT, INLINE, UPDATES = "implicit-rows", "inline", "updates"
+DROPPED = "dropped"
 TAGS = "tags"
 #: What its lists of features may name, see FORMAT.md, and what that means.
 FEATURES = {
     IMPLICIT: "rows of a segment without `_row` count on from its first: for readers",
     INLINE: "checksums or deletes of a segment stand in the manifest: for readers",
     UPDATES: "values of some rows stand in files of their own: for readers",
+    DROPPED: "files have columns that were dropped: for readers",
     TAGS: "states stay while they have a name: for writers, who remove files",
 }
 #: Bytes of a file that have a checksum.
@@ -119,6 +121,7 @@ class UpdateEntry:
     n_rows: int
     columns: tuple[str, ...]
     file: FileEntry
+    schema: str = ""  # of the file, as of a segment
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -144,11 +147,8 @@ class SegmentEntry:
     deleted: tuple[int, ...] = ()  # positions beside those of that file, rising
     updates: tuple[UpdateEntry, ...] = ()  # of which the last holds
     absent: tuple[str, ...] = ()  # columns that came later: null but for updates
+    schema: str = ""  # base64 of what its files have, where columns were dropped since
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
-
-    @property
-    def has_deletes(self) -> bool:
-        return self.n_live < self.n_rows
 
     @property
     def has_sums(self) -> bool:
@@ -156,19 +156,9 @@ class SegmentEntry:
         return not self.rows.sums
 
     @property
-    def n_updated(self) -> int:
-        """Rows in files of changed values; one that changed again may count twice."""
-        return sum(update.n_rows for update in self.updates)
-
-    @property
     def is_dense(self) -> bool:
         """True where the numbers of the rows count on from the first."""
         return self.last - self.first + 1 == self.n_rows
-
-    @property
-    def n_bytes(self) -> int:
-        """Length of the files of rows and vectors."""
-        return sum(file.n_bytes for file in self.arrow_files.values())
 
     @property
     def arrow_files(self) -> dict[str, FileEntry]:
@@ -224,12 +214,44 @@ class Manifest:
             IMPLICIT: not all(x.has_rows for x in self.segments),
             INLINE: any(x.deleted or not x.has_sums for x in self.segments),
             UPDATES: any(x.updates or x.absent for x in self.segments),
+            DROPPED: any(
+                x.schema or any(y.schema for y in x.updates) for x in self.segments
+            ),
         }
         return tuple(name for name, is_needed in features.items() if is_needed)
 
-    def following(self, segments: tuple[SegmentEntry, ...], **changes: Any) -> Self:
-        """Return the next state."""
-        return replace(self, number=self.number + 1, segments=segments, **changes)
+    def without(self, names: Set[str]) -> Self:
+        """Return this state without some of the user's columns, which files keep."""
+        segments = []
+        for entry in self.segments:
+            updates = []
+            for update in entry.updates:
+                columns = tuple(x for x in update.columns if x not in names)
+                if columns and columns != update.columns:
+                    schema = encoded_schema(self.update_schema(update))
+                    update = replace(update, columns=columns, schema=schema)
+                updates += [update] if columns else []
+            absent = tuple(x for x in entry.absent if x not in names)
+            stored = self.stored_schema(entry)
+            if not names.isdisjoint(stored.names):
+                entry = replace(entry, schema=encoded_schema(stored))
+            segments.append(replace(entry, updates=tuple(updates), absent=absent))
+        schema = _without(self.schema, names)
+        return replace(self, schema=schema, segments=tuple(segments))
+
+    def stored_schema(self, entry: SegmentEntry) -> Any:
+        """Return the columns that the files of a segment have, but `_row`."""
+        if entry.schema:
+            return _decoded_schema(entry.schema)
+        return _without(self.schema, {*entry.absent})
+
+    def update_schema(self, update: UpdateEntry) -> Any:
+        """Return the columns that a file of changed values has, but `_position`."""
+        import pyarrow as pa
+
+        if update.schema:
+            return _decoded_schema(update.schema)
+        return pa.schema([self.schema.field(name) for name in update.columns])
 
     def check_changeable(self, folder: Path) -> None:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
@@ -258,7 +280,7 @@ class Manifest:
             "n_bits": self.n_bits,
             "bit_order": "msb",
             "fingerprint": self.fingerprint,
-            "schema": base64.b64encode(self.schema.serialize()).decode(),
+            "schema": encoded_schema(self.schema),
             "next_row": self.next_row,
             "next_id": self.next_id,
             "segments": self.segments,
@@ -304,7 +326,7 @@ class Manifest:
 
 def plain_entry(entry: SegmentEntry | UpdateEntry | FileEntry) -> dict[str, Any]:
     """Return what JSON says of a segment or a file."""
-    values = {name: value for name, value in vars(entry).items() if value != ()}
+    values = {x: value for x, value in vars(entry).items() if value not in ((), "")}
     return {**values.pop("unknown"), **values}
 
 
@@ -344,10 +366,21 @@ def _token(value: Any) -> str:
     return str(value)
 
 
-def _schema(value: Any) -> Any:
+def encoded_schema(schema: Any) -> str:
+    return base64.b64encode(schema.serialize()).decode()
+
+
+def _decoded_schema(value: Any) -> Any:
     import pyarrow as pa
 
     return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_text(value))))
+
+
+def _without(schema: Any, names: Set[str]) -> Any:
+    """Return a schema without some of its columns."""
+    import pyarrow as pa
+
+    return pa.schema([x for x in schema if x.name not in names], schema.metadata)
 
 
 _crc = partial(_count, most=(1 << 32) - 1)
@@ -358,6 +391,7 @@ _UPDATE: _Parsers = {
     "n_rows": _count,
     "columns": _tuple_of(_text),
     "file": _file,
+    "schema": _text,
 }
 _SEGMENT: _Parsers = {
     "token": _token,
@@ -374,10 +408,11 @@ _SEGMENT: _Parsers = {
     "deleted": _tuple_of(_count),
     "updates": _tuple_of(partial(_parsed, UpdateEntry, _UPDATE)),
     "absent": _tuple_of(_text),
+    "schema": _text,
 }
 _FIELDS: _Parsers = {
     "number": _count,
-    "schema": _schema,
+    "schema": _decoded_schema,
     "n_bits": _count,
     "fingerprint": _text,
     "next_row": _count,
@@ -406,6 +441,8 @@ def _check_manifest(manifest: Manifest) -> None:
         n_in_file = n_deleted - len(x.deleted)
         files = [*arrow_files, *(update.file for update in x.updates)]
         names = {*x.absent, *(name for update in x.updates for name in update.columns)}
+        live = [name for name in manifest.schema.names if name not in x.absent]
+        files_have = [(x.schema, live), *((y.schema, y.columns) for y in x.updates)]
         positions = [-1, *x.deleted, x.n_rows]
         is_right |= {
             # Each row has at least an id of 8 bytes, or its end, and a code.
@@ -417,13 +454,24 @@ def _check_manifest(manifest: Manifest) -> None:
             and all(before < after for before, after in pairwise(positions)),
             f"checksums of {x.token}": len({bool(x.sums) for x in arrow_files}) == 1
             and all(len(x.sums) in (0, -(-x.n_bytes // BLOCK)) for x in files),
-            f"columns of {x.token}": names <= columns,
+            f"columns of {x.token}": names <= columns
+            and all(
+                not text or _has_columns(_decoded_schema(text), manifest.schema, some)
+                for text, some in files_have
+            ),
             f"updates of {x.token}": all(0 < y.n_rows <= x.n_rows for y in x.updates),
             f"ids of {x.token}": x.id_range is None or len(x.id_range) == 2,
         }
     for what, is_right_here in is_right.items():
         if not is_right_here:
             raise ValueError(f"its facts contradict each other in the {what}")
+
+
+def _has_columns(stored: Any, schema: Any, names: Iterable[str]) -> bool:
+    """Return whether a file has some columns as they are in the schema."""
+    fields = {field.name: field for field in stored}
+    is_once = len(fields) == len(stored)
+    return is_once and all(fields.get(name) == schema.field(name) for name in names)
 
 
 def newest_number(disk: Disk) -> int:
@@ -457,7 +505,11 @@ def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number, kind)
-    path, data = str(disk.folder / name), disk.read(name, _LONGEST)
+    path = str(disk.folder / name)
+    try:
+        data = disk.read(name, _LONGEST)
+    except IsADirectoryError:
+        raise ArtefactError(f"{path} is a folder, which is no manifest") from None
     # Read once, as each change asks for the same few several times.
     manifest = _CACHE.get((path, data))
     if manifest is None:
@@ -478,7 +530,12 @@ def _remember(path: str, data: bytes, manifest: Manifest) -> None:
 
 def newest_manifest(disk: Disk) -> Manifest:
     """Return the newest state; no older one takes the place of one that is damaged."""
-    manifest = read_manifest(disk, newest_number(disk))
+    number = newest_number(disk)
+    try:
+        manifest = read_manifest(disk, number)
+    except FileNotFoundError:  # a newer one would have taken its place
+        path = disk.folder / manifest_name(number)
+        raise ArtefactError(f"{path} is a link that leads nowhere") from None
     check_ours(disk, manifest)
     return manifest
 

@@ -3,8 +3,6 @@
 import errno
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +31,7 @@ class MemoryDisk:
     def make_folder(self) -> None: ...
     def sync_parent(self) -> None: ...
     def sync_folder(self) -> None: ...
+    def check_lengths(self) -> None: ...
 
     def names(self) -> list[str]:
         return list(self._files)
@@ -71,10 +70,6 @@ class MemoryDisk:
             raise FileNotFoundError(
                 errno.ENOENT, os.strerror(errno.ENOENT), name
             ) from None
-
-    @contextmanager
-    def note(self, lock: "_MemoryLock", content: bytes) -> Iterator[None]:
-        yield
 
     def lock(self, name: str, *, shared: bool) -> "_MemoryLock | None":
         with self._guard:
@@ -121,6 +116,8 @@ class _MemoryLock:
     def __init__(self, disk: MemoryDisk, name: str) -> None:
         self._disk: MemoryDisk | None = disk
         self._name = name
+
+    def note(self, content: bytes) -> None: ...
 
     def release(self) -> None:
         disk, self._disk = self._disk, None

@@ -15,6 +15,7 @@ each commit:
 A row is copied once for each level that it rises, and while its segment is small.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf, log
@@ -23,23 +24,15 @@ ROWS, BYTES = 4096, 1 << 20
 _FAN = 4
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Size:
     """A segment, as the policy sees it."""
 
     n_rows: int
     n_live: int
     n_bytes: int
-    n_updated: int = 0
-
-    @property
-    def live_bytes(self) -> float:
-        return self.n_bytes * self.n_live / self.n_rows
-
-    @property
-    def is_worn(self) -> bool:
-        """True where more rows are deleted than live, or a quarter has new values."""
-        return 2 * self.n_live < self.n_rows or 4 * self.n_updated > self.n_rows
+    n_updated: int = 0  # rows with values that stand elsewhere; they may count twice
+    has_dropped: bool = False  # columns in its file
 
 
 @dataclass(frozen=True)
@@ -60,16 +53,8 @@ class Run:
     def weight(self) -> float:
         return max(self.n_live / ROWS, self.live_bytes / BYTES)
 
-    def concatenated(self, other: "Run") -> "Run":
-        """Return both and whatever dead segments lie between them as one."""
-        live, live_bytes = (
-            self.n_live + other.n_live,
-            self.live_bytes + other.live_bytes,
-        )
-        return Run(self.start, other.stop, live, live_bytes, is_new=True)
 
-
-def plan(sizes: list[Size], full: int) -> list[Run]:
+def plan(sizes: Sequence[Size], full: int) -> list[Run]:
     """Return what becomes of segments; those without live rows are in no run.
 
     No segment is made with more than `full` bytes.
@@ -80,34 +65,43 @@ def plan(sizes: list[Size], full: int) -> list[Run]:
     >>> [(run.start, run.stop) for run in plan([large, small, small], 1 << 28)]
     [(0, 1), (1, 3)]
     """
-    runs = [replace(run, is_new=sizes[run.start].is_worn) for run in unmerged(sizes)]
+    runs = unmerged(sizes)
+    for i, size in enumerate(sizes[run.start] for run in runs):
+        # More rows are deleted than live, or a quarter has new values.
+        if 2 * size.n_live < size.n_rows or 4 * size.n_updated > size.n_rows:
+            runs[i] = replace(runs[i], is_new=True)
     while (ends := _next_join(runs, full)) is not None:
-        first, last = ends
-        whole = runs[first]
-        for run in runs[first + 1 : last + 1]:
-            whole = whole.concatenated(run)
-        runs[first : last + 1] = [whole]
+        joined = slice(ends[0], ends[1] + 1)
+        runs[joined] = [_as_one(runs[joined])]
     return runs
 
 
-def unmerged(sizes: list[Size]) -> list[Run]:
+def unmerged(sizes: Sequence[Size]) -> list[Run]:
     """Return a run for each segment in which a row lives, none of them new."""
     return [
-        Run(i, i + 1, size.n_live, size.live_bytes)
+        Run(i, i + 1, size.n_live, size.n_bytes * size.n_live / size.n_rows)
         for i, size in enumerate(sizes)
         if size.n_live
     ]
 
 
-def compacted(sizes: list[Size], full: int) -> list[Run]:
+def _as_one(runs: list[Run]) -> Run:
+    """Return runs and whatever dead segments lie between them as one."""
+    live = sum(run.n_live for run in runs)
+    live_bytes = sum(run.live_bytes for run in runs)
+    return Run(runs[0].start, runs[-1].stop, live, live_bytes, is_new=True)
+
+
+def compacted(sizes: Sequence[Size], full: int) -> list[Run]:
     """Return runs as large as they may be, without deleted rows."""
     runs: list[Run] = []
     for run in unmerged(sizes):
         size = sizes[run.start]
         if runs and runs[-1].live_bytes + run.live_bytes <= full:
-            runs[-1] = runs[-1].concatenated(run)
+            runs[-1] = _as_one([runs[-1], run])
         else:
-            is_new = size.n_live < size.n_rows or size.n_updated > 0
+            has_old = size.n_updated > 0 or size.has_dropped
+            is_new = size.n_live < size.n_rows or has_old
             runs.append(replace(run, is_new=is_new))
     return runs
 

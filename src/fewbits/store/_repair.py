@@ -27,11 +27,11 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID
 from fewbits.store._segment import (
+    file_schema,
     has_index,
     only_batch,
     read_sums,
     remove_derived,
-    segment_schema,
     with_frame,
     write_index,
     write_sums,
@@ -199,8 +199,9 @@ def repair_store(disk: Disk, drop_rows: bool) -> RepairReport:
             mended, n_bits, is_undeleted = _repair_segment(disk, base, entry)
         except (ArtefactError, FileNotFoundError):
             damaged.append(entry)
-            segments += [] if drop_rows else [entry]
-            continue
+            if drop_rows:
+                continue
+            mended, n_bits, is_undeleted = entry, 0, False
         mended, n_of_updates, lines = _repair_updates(
             disk, base, entry, mended, reverts=drop_rows
         )
@@ -210,7 +211,7 @@ def repair_store(disk: Disk, drop_rows: bool) -> RepairReport:
         if is_undeleted:
             undeleted[mended.token] = entry
 
-    state = base.following(tuple(segments))
+    state = replace(base, number=base.number + 1, segments=tuple(segments))
     for i, entry in enumerate(segments):
         if entry.token in undeleted:
             try:
@@ -380,7 +381,8 @@ def _repair_segment(
         if content is None:
             raise ArtefactError(f"{path} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
-        schema = segment_schema(base, entry, kind)
+        schema = base.stored_schema(entry)
+        schema = file_schema(base, kind, entry.has_rows, schema)
         only_batch(content, schema, entry.n_rows, str(path))
         if content is not data:
             is_whole = False
@@ -442,7 +444,7 @@ def _repair_updates(
             sums = FileSums(np.array(file.sums, np.uint32), file.n_bytes)
             whole = repair_blocks(data, file, sums if file.sums else None)
             if whole is not None:
-                parsed_update(whole, base.schema, entry, update, str(path))
+                parsed_update(whole, base, entry, update, str(path))
                 content = whole
         if content is None:
             names = ", ".join(update.columns)

@@ -54,7 +54,8 @@ _DERIVED = b"fewbits der 1\n\0\0"
 class ArrowFile(CheckedBytes):
     """A file of a segment: one record batch, whose columns are checked when read.
 
-    Of `batch` itself, views of the map, nothing is checked.
+    What stands before and behind the values is checked at once, and all of a file whose
+    sums are in the manifest. Of `batch` itself, views of the map, nothing is checked.
     """
 
     def __init__(
@@ -224,28 +225,6 @@ class SegmentFiles:
     ids: IdIndex | None = None
 
 
-def open_file(
-    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str, sums: FileSums
-) -> ArrowFile:
-    """Open the file of rows of a segment, ``"seg"``, or of vectors, ``"vec"``.
-
-    Its head and tail are checked; a file whose checksums are in the manifest is checked
-    whole.
-    """
-    path = disk.folder / entry.name(kind)
-    try:
-        data = disk.map(path.name)
-    except FileNotFoundError:
-        raise ArtefactError(f"{path} is missing; {REPAIR}") from None
-    if len(data) != sums.n_bytes:
-        raise ArtefactError(
-            f"{path} is damaged: {len(data):,} bytes long instead of "
-            f"{sums.n_bytes:,}; {REPAIR}"
-        )
-    schema = segment_schema(manifest, entry, kind)
-    return ArrowFile(data, sums, schema, entry.n_rows, str(path))
-
-
 def read_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
     """Return the sums of a segment's files, by their kinds.
 
@@ -266,23 +245,15 @@ def read_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
     return dict(zip(entry.arrow_files, sums, strict=True))
 
 
-def segment_schema(manifest: Manifest, entry: SegmentEntry, kind: str) -> Any:
-    """Return the schema of a segment's file of rows or of vectors."""
-    return file_schema(manifest, kind, has_rows=entry.has_rows, absent=entry.absent)
+def file_schema(manifest: Manifest, kind: str, has_rows: bool, schema: Any) -> Any:
+    """Return the schema of a segment's file of rows, ``"seg"``, or vectors, ``"vec"``.
 
-
-def file_schema(
-    manifest: Manifest, kind: str, *, has_rows: bool, absent: Sequence[str] = ()
-) -> Any:
-    """Return the schema of a file of rows or of vectors."""
+    `has_rows` is a fact of its `SegmentEntry`, `schema` its `Manifest.stored_schema`.
+    """
     import pyarrow as pa
 
-    schema, of_vectors = manifest.schema, kind == "vec"
-    fields = [
-        field
-        for field in schema
-        if (field.name in VECTOR_COLUMNS) == of_vectors and field.name not in absent
-    ]
+    of_vectors = kind == "vec"
+    fields = [x for x in schema if (x.name in VECTOR_COLUMNS) == of_vectors]
     if has_rows and not of_vectors:
         fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
     notes = {
@@ -346,9 +317,10 @@ def write_segment(
     token = new_token()
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
-    schema = file_schema(manifest, "seg", has_rows=has_rows)
+    schema = file_schema(manifest, "seg", has_rows, manifest.schema)
     rows = write_arrow(disk, f"seg-{token}.arrow", table.select(schema.names), schema)
-    schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
+    schema = file_schema(manifest, "vec", has_rows, manifest.schema)
+    vectors = None
     if schema.names:
         vectors = write_arrow(
             disk, f"vec-{token}.arrow", table.select(schema.names), schema

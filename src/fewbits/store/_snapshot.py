@@ -17,7 +17,7 @@ from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._ids import IdIndex, equal_texts, keys_of
 from fewbits.store._lock import FileLock
-from fewbits.store._manifest import Manifest, SegmentEntry
+from fewbits.store._manifest import REPAIR, Manifest, SegmentEntry
 from fewbits.store._schema import (
     BLOCKS,
     CODE,
@@ -31,8 +31,8 @@ from fewbits.store._schema import (
 from fewbits.store._segment import (
     ArrowFile,
     SegmentFiles,
+    file_schema,
     has_index,
-    open_file,
     read_derived,
     read_index,
     read_sums,
@@ -84,7 +84,7 @@ class Segment:
         files: SegmentFiles | None = None,
         edits: Mapping[str, Sequence[Update]] = MappingProxyType({}),
     ) -> None:
-        self._disk, self._manifest, self.entry = disk, manifest, entry
+        self._disk, self.manifest, self.entry = disk, manifest, entry
         self.schema = manifest.schema
         self.n_rows, self.n_live = entry.n_rows, entry.n_live
         self.files, self._edits = files or SegmentFiles(), edits
@@ -96,14 +96,25 @@ class Segment:
 
     def _file(self, kind: str) -> ArrowFile:
         """Return the file of rows, ``"seg"``, or of vectors, ``"vec"``, open."""
-        files = self.files
-        if kind not in files.arrow:
-            if files.sums is None:
-                files.sums = read_sums(self._disk, self.entry)
-            files.arrow[kind] = open_file(
-                self._disk, self._manifest, self.entry, kind, files.sums[kind]
+        files, entry = self.files, self.entry
+        if kind in files.arrow:
+            return files.arrow[kind]
+        if files.sums is None:
+            files.sums = read_sums(self._disk, entry)
+        sums, path = files.sums[kind], self._disk.folder / entry.name(kind)
+        try:
+            data = self._disk.map(path.name)
+        except FileNotFoundError:
+            raise ArtefactError(f"{path} is missing; {REPAIR}") from None
+        if len(data) != sums.n_bytes:
+            raise ArtefactError(
+                f"{path} is damaged: {len(data):,} bytes long instead of "
+                f"{sums.n_bytes:,}; {REPAIR}"
             )
-        return files.arrow[kind]
+        schema = self.manifest.stored_schema(entry)
+        schema = file_schema(self.manifest, kind, entry.has_rows, schema)
+        file = ArrowFile(data, sums, schema, entry.n_rows, str(path))
+        return files.arrow.setdefault(kind, file)
 
     # Deleted rows.
 
@@ -115,7 +126,7 @@ class Segment:
     @cached_property
     def live(self) -> NDArray[np.bool_] | None:
         """Mask of the rows that are not deleted, or None when all are there."""
-        return self.deletes.live if self.entry.has_deletes else None
+        return self.deletes.live if self.n_live < self.n_rows else None
 
     # Codes, columns and vectors.
 
@@ -220,14 +231,14 @@ class Segment:
         if entry.token not in self._read_updates:
             update = self.files.updates.get(entry.token)
             if update is None:
-                update = read_update(self._disk, self.schema, self.entry, entry)
+                update = read_update(self._disk, self.manifest, self.entry, entry)
                 self.files.updates[entry.token] = update
             self._read_updates[entry.token] = update
         return self._read_updates[entry.token]
 
     def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> "Segment":
         """Return these rows after updates of columns that are in no file yet."""
-        return Segment(self._disk, self._manifest, self.entry, self.files, edits)
+        return Segment(self._disk, self.manifest, self.entry, self.files, edits)
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -308,7 +319,7 @@ class Segment:
         """Return the positions of ids, -1 where they are not or are deleted."""
         positions = self.look_up(ids)
         hits = np.flatnonzero(positions >= 0)
-        if len(hits) and self.entry.has_deletes:
+        if len(hits) and self.n_live < self.n_rows:
             positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
@@ -370,16 +381,6 @@ class Segment:
         return None
 
 
-def segments_of(
-    disk: Disk, manifest: Manifest, cache: FileCache
-) -> tuple[Segment, ...]:
-    """Return the segments of a state, over files that are open where they are."""
-    return tuple(
-        Segment(disk, manifest, entry, cache.setdefault(entry.token, SegmentFiles()))
-        for entry in manifest.segments
-    )
-
-
 class Snapshot:
     """One state of a collection. `close` it, or let it be garbage-collected.
 
@@ -393,17 +394,22 @@ class Snapshot:
         Of the rows as they are given, ids, codes and vectors included.
     fingerprint : str
         Of the encoder that the codes are from.
+    segments : tuple of Segment
+        Over files that are open already where they are in the cache.
     """
 
     def __init__(
         self, disk: Disk, manifest: Manifest, lock: FileLock | None, cache: FileCache
     ) -> None:
         self.manifest = manifest
-        self.number, self.n_live = manifest.number, manifest.n_live
-        self.schema, self.n_bits = manifest.schema, manifest.n_bits
-        self.fingerprint = manifest.fingerprint
+        self.number, self.schema = manifest.number, manifest.schema
+        self.n_bits, self.fingerprint = manifest.n_bits, manifest.fingerprint
         self._lock = lock  # keeps the files from being removed; None for a writer
-        self.segments = segments_of(disk, manifest, cache)
+        self._disk = disk
+        self.segments = tuple(
+            Segment(disk, manifest, x, cache.setdefault(x.token, SegmentFiles()))
+            for x in manifest.segments
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -413,6 +419,14 @@ class Snapshot:
 
     def __repr__(self) -> str:
         return f"Snapshot({self.number}: {self.n_live:,} rows)"
+
+    @property
+    def n_live(self) -> int:
+        return self.manifest.n_live
+
+    def check_lengths(self) -> None:
+        """Raise ArtefactError where a file has been cut off since it was opened."""
+        self._disk.check_lengths()
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""

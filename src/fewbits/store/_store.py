@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 from weakref import WeakValueDictionary
 
-from fewbits._checks import check_count
 from fewbits.errors import ArgumentError, ArtefactError, LockedError, NewerFormatError
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
@@ -48,11 +47,12 @@ class Store:
     """Rows on disk that grow and shrink, and lose nothing when a machine stops.
 
     One process writes at a time, any number read. A reader holds a `Snapshot`, one
-    state, for as long as it likes. Open one with `open` or `create`.
+    state, for as long as it likes. One that is there is opened by its folder, or by a
+    disk that simulates one; nothing is read, written or locked until it is asked for.
     """
 
-    def __init__(self, disk: Disk) -> None:
-        self._disk = disk
+    def __init__(self, disk: Disk | Path | str) -> None:
+        self._disk = Disk(Path(disk)) if isinstance(disk, str | Path) else disk
         self._cache: FileCache = WeakValueDictionary()
 
     def __repr__(self) -> str:
@@ -104,16 +104,11 @@ class Store:
         >>> store.snapshot().n_live
         2
         """
-        check_count(n_bits, "n_bits")
-        disk: Any = folder  # or one that tests simulate
-        if folder is None:
-            disk = MemoryDisk()
-        elif isinstance(folder, str | Path):
-            disk = Disk(Path(folder))
+        store = cls(cast("Disk", MemoryDisk()) if folder is None else folder)
+        disk = store._disk
         first = Manifest(number, schema, n_bits, fingerprint, 0, next_id, ())
         disk.make_folder()
         disk.sync_parent()
-        store = cls(disk)
         with store._locked(60.0):
             names = [name for name in disk.names() if is_own(name)]
             # A process that ended while it made a store leaves a draft behind.
@@ -121,18 +116,6 @@ class Store:
                 raise ArtefactError(f"{disk.folder} holds a collection already")
             publish(disk, first)
             collect(disk, first, is_durable=True)
-        return store
-
-    @classmethod
-    def open(cls, folder: str | Path, *, damaged: bool = False) -> Self:
-        """Open a collection: reads its newest manifest, locks and writes nothing.
-
-        One that may be `damaged` is not read, so that `verify` and `repair` find
-        whatever is there.
-        """
-        store = cls(Disk(Path(folder)))
-        if not damaged:
-            newest_manifest(store._disk)
         return store
 
     @property
@@ -183,6 +166,7 @@ class Store:
 
         Raises ArgumentError where there is no such state any more.
         """
+        missing = None
         while True:
             newest = newest_number(self._disk)
             target = newest if number is None else number
@@ -203,6 +187,10 @@ class Store:
                 raise ArgumentError(
                     f"version {number} of {self.folder} is gone; the newest is {newest}"
                 )
+            if missing == newest:  # a newer one would have taken its place
+                path = self.folder / manifest_name(newest)
+                raise ArtefactError(f"{path} is a link that leads nowhere")
+            missing = newest
 
     @contextmanager
     def writer(
@@ -227,10 +215,10 @@ class Store:
         check : callable, default=None
             Called once the lock is held, before anything is removed; it may raise.
         """
-        check_count(segment_bytes, "segment_bytes")
         with self._locked(inf if timeout is None else timeout, name) as lock:
             if check is not None:
                 check()
+            self._disk.check_lengths()
             writer = Writer(self._disk, lock, segment_bytes, self._cache)
             try:
                 yield writer
@@ -315,9 +303,10 @@ class Store:
         since = datetime.now(UTC).isoformat(timespec="seconds")
         holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
         try:
-            with self._disk.note(lock, json.dumps(holder).encode()):
-                yield lock
+            lock.note(json.dumps(holder).encode())
+            yield lock
         finally:
+            lock.note(b"")
             lock.release()
 
     def _holder(self) -> str:

@@ -16,6 +16,7 @@ from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     BLOCK,
     REPAIR,
+    Manifest,
     SegmentEntry,
     UpdateEntry,
     new_token,
@@ -113,7 +114,8 @@ def write_update(
         table = rows.take(columns, positions.astype(np.int64))
     table = table.add_column(0, POSITION, pa.array(positions))
     update = UpdateEntry(new_token(), len(table), columns, entry.rows)
-    sums = write_arrow(disk, update.name, table, _file_schema(schema, columns))
+    fields = _file_schema(segment.manifest.update_schema(update))
+    sums = write_arrow(disk, update.name, table, fields)
     file = sums.entry(inline=True)
     return replace(entry, updates=(*entry.updates[:stay], replace(update, file=file)))
 
@@ -138,7 +140,7 @@ def _in_order(schema: Any, names: set[str]) -> tuple[str, ...]:
 
 
 def read_update(
-    disk: Disk, schema: Any, entry: SegmentEntry, update: UpdateEntry
+    disk: Disk, manifest: Manifest, entry: SegmentEntry, update: UpdateEntry
 ) -> Update:
     """Return the values of a file, after checking all of it.
 
@@ -152,25 +154,25 @@ def read_update(
     expected = update.file.n_bytes, update.file.crc
     if (len(data), sum_of_sums(sums_of(data))) != expected:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
-    return parsed_update(data, schema, entry, update, str(path))
+    return parsed_update(data, manifest, entry, update, str(path))
 
 
 def parsed_update(
-    data: bytes, schema: Any, entry: SegmentEntry, update: UpdateEntry, path: str
+    data: bytes, manifest: Manifest, entry: SegmentEntry, update: UpdateEntry, path: str
 ) -> Update:
     import pyarrow as pa
 
-    fields = _file_schema(schema, update.columns)
+    fields = _file_schema(manifest.update_schema(update))
     batch = only_batch(pa.py_buffer(data), fields, update.n_rows, path)
     check_inside(batch, path)
     positions = batch.column(0).to_numpy()
     if (positions[1:] <= positions[:-1]).any() or positions[-1] >= entry.n_rows:
         raise ArtefactError(f"{path} is damaged: its positions are out of order")
-    return Update(positions, dict(zip(update.columns, batch.columns[1:], strict=True)))
+    values = zip(fields.names[1:], batch.columns[1:], strict=True)
+    return Update(positions, dict(values))
 
 
-def _file_schema(schema: Any, columns: Sequence[str]) -> Any:
+def _file_schema(schema: Any) -> Any:
     import pyarrow as pa
 
-    fields = [pa.field(POSITION, pa.uint32(), nullable=False)]
-    return pa.schema([*fields, *(schema.field(name) for name in columns)])
+    return pa.schema([pa.field(POSITION, pa.uint32(), nullable=False), *schema])

@@ -28,13 +28,13 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._segment import (
+    file_schema,
     has_index,
     offset_width,
     only_batch,
     read_derived,
     read_index,
     read_sums,
-    segment_schema,
 )
 from fewbits.store._snapshot import Segment
 from fewbits.store._sums import FileSums, sum_of_sums, sums_of
@@ -224,7 +224,13 @@ def verify_store(disk: Disk, manifest: Manifest | None, findings: Findings) -> R
         names |= {*entry.names(), entry.name("mih")}
         names |= {entry.name("ids")} if has_index(entry) else set()
         written = replace(
-            entry, n_live=entry.n_rows, deletes=None, deleted=(), updates=(), absent=()
+            entry,
+            n_live=entry.n_rows,
+            deletes=None,
+            deleted=(),
+            updates=(),
+            absent=(),
+            schema="",
         )
         if written not in seen:
             _read_rows(disk, state, entry, findings)
@@ -236,7 +242,7 @@ def verify_store(disk: Disk, manifest: Manifest | None, findings: Findings) -> R
             effect = f"; it has the values of {update.n_rows:,} rows"
             path = disk.folder / update.name
             with findings.reading(path, effect, update.columns):
-                read_update(disk, state.schema, entry, update)
+                read_update(disk, state, entry, update)
         seen |= {written, *entry.updates}
     n_bytes = 0
     for name in names:
@@ -334,7 +340,8 @@ def _read_arrow(
                     f"{path} is {len(data):,} bytes long instead of {file.n_bytes:,}"
                 )
             if kind in sums:
-                schema = segment_schema(manifest, entry, kind)
+                schema = manifest.stored_schema(entry)
+                schema = file_schema(manifest, kind, entry.has_rows, schema)
                 findings.damages += _of_blocks(
                     str(path), data, sums[kind], schema, entry.n_rows
                 )

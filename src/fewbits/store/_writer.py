@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from fewbits.store._manifest import (
     manifest_name,
     newest_manifest,
     publish,
+    read_manifest,
 )
 from fewbits.store._schema import ID, ROW, check_columns
 from fewbits.store._segment import (
@@ -34,7 +35,7 @@ from fewbits.store._segment import (
     write_derived,
     write_segment,
 )
-from fewbits.store._snapshot import FileCache, Segment, Snapshot, segments_of
+from fewbits.store._snapshot import FileCache, Segment, Snapshot
 from fewbits.store._updates import Update, updated_column, write_update
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
@@ -53,7 +54,7 @@ class Writer:
     ----------
     manifest : Manifest
         The state that changes start from, which was committed last or is pending.
-    segments : list of Segment
+    segments : tuple of Segment
         Its segments.
     """
 
@@ -68,7 +69,7 @@ class Writer:
     def _begin(self, state: Manifest) -> None:
         """Start from the newest state, or from one whose files no manifest names."""
         self.manifest = state
-        self.segments = list(segments_of(self._disk, state, self._cache))
+        self.segments = Snapshot(self._disk, state, None, self._cache).segments
         self._edited = [EditedSegment(segment) for segment in self.segments]
         self._new_rows: list[NewRows] = []  # rows that come after these
         self._new_files: list[SegmentFiles] = []  # of segments that no state has yet
@@ -172,6 +173,24 @@ class Writer:
                 segments.append(replace(entry, absent=(*entry.absent, *more)))
         self._begin(replace(target, segments=tuple(segments)))
 
+    def drop(self, names: Set[str]) -> None:
+        """Drop columns of the user's; their values leave the disk by `compact`."""
+        self._check_usable()
+        if names:
+            self._begin(self.pending().manifest.without(names))
+
+    def restore(self, number: int) -> None:
+        """Take rows and columns of an older state, whose files must be there.
+
+        Numbers of rows, and ids that none is given, go on from the newest.
+        """
+        self._check_usable()
+        older, base = read_manifest(self._disk, number), self.manifest
+        older.check_changeable(self._disk.folder)
+        if (older.schema, older.segments) != (base.schema, base.segments):
+            state = replace(base, schema=older.schema, segments=older.segments)
+            self._begin(state)
+
     # States.
 
     def pending(self) -> Snapshot:
@@ -183,7 +202,7 @@ class Writer:
         self._check_usable()
         if self._has_edits():
             with self._unusable_on_error():
-                state = self._write_state(policy.unmerged(self._sizes()))
+                state = self._write_state(policy.unmerged(self._sources()))
             self._begin(replace(state, number=self._newest.number))
         return Snapshot(self._disk, self.manifest, None, self._cache)
 
@@ -194,25 +213,25 @@ class Writer:
         deletes: nothing is compacted then.
         """
         self._check_usable()
-        if not self._has_changed():
+        if self.manifest is self._newest and not self._has_edits():
             return self._newest.number
         try:
-            state = self._write_state(policy.plan(self._sizes(), self._full))
+            state = self._write_state(policy.plan(self._sources(), self._full))
         except (OSError, ArtefactError) as error:
             full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
             if not (full or isinstance(error, ArtefactError)):
                 raise
             self._collect()
-            state = self._write_state(policy.unmerged(self._sizes()))
+            state = self._write_state(policy.unmerged(self._sources()))
         return self._publish(state)
 
     def compact(self) -> int:
         """Commit, with as few segments as may be and no deleted rows."""
         self._check_usable()
-        sizes = self._sizes()
-        runs = policy.compacted(sizes, self._full)
-        stays = len(runs) == len(sizes) and not any(run.is_new for run in runs)
-        if stays and not self._has_changed():
+        sources = self._sources()
+        runs = policy.compacted(sources, self._full)
+        stays = len(runs) == len(sources) and not any(run.is_new for run in runs)
+        if stays and self.manifest is self._newest and not self._has_edits():
             return self._newest.number
         return self._publish(self._write_state(runs))
 
@@ -329,15 +348,6 @@ class Writer:
     def _sources(self) -> list["EditedRows"]:
         return [*self._edited, *self._new_rows]
 
-    def _sizes(self) -> list[policy.Size]:
-        return [
-            policy.Size(s.n_rows, s.n_live, s.n_bytes, s.n_updated)
-            for s in self._sources()
-        ]
-
-    def _has_changed(self) -> bool:
-        return self.manifest is not self._newest or self._has_edits()
-
     def _has_edits(self) -> bool:
         has_new = self._next_row != self.manifest.next_row
         return has_new or any(source.has_changes for source in self._edited)
@@ -355,8 +365,12 @@ class Writer:
                 table = live_rows(sources[run.start : run.stop])
                 for piece in self._pieces(table, 2 * self._full):
                     segments.append(self._write(self.manifest, piece))
-        return self.manifest.following(
-            tuple(segments), next_row=self._next_row, next_id=self._next_id
+        return replace(
+            self.manifest,
+            number=self.manifest.number + 1,
+            segments=tuple(segments),
+            next_row=self._next_row,
+            next_id=self._next_id,
         )
 
     def _write(self, state: Manifest, table: Any) -> SegmentEntry:
@@ -382,22 +396,15 @@ class Writer:
         collect(self._disk, newest, new, is_durable=is_durable)
 
 
-class EditedRows(ABC):
+class EditedRows(policy.Size, ABC):
     """Rows with ids, of which some are deleted: of a segment, or given since."""
 
-    def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
-        self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
-        self.has_changes = False  # since it was committed or given
+    has_changes = False  # since it was committed or given
 
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
-        return Deletes.none(self.n_rows)
-
-    @property
-    def n_updated(self) -> int:
-        """Rows with values that stand elsewhere; they may count twice."""
-        return 0
+        return Deletes(self.n_rows)
 
     @abstractmethod
     def rows(self) -> Any:
@@ -437,19 +444,17 @@ class EditedSegment(EditedRows):
     """Rows of a segment on the disk, and what was deleted from it since."""
 
     def __init__(self, segment: Segment) -> None:
-        super().__init__(segment.n_rows, segment.n_live, segment.entry.n_bytes)
+        entry = segment.entry
+        n_bytes = sum(file.n_bytes for file in entry.arrow_files.values())
+        n_updated = sum(update.n_rows for update in entry.updates)
+        size = segment.n_rows, segment.n_live, n_bytes, n_updated, bool(entry.schema)
+        super().__init__(*size)
         self.segment = segment
         self._edits: dict[str, list[Update]] = {}  # by the names of columns
 
     @cached_property
     def deletes(self) -> Deletes:
         return self.segment.deletes
-
-    @property
-    def n_updated(self) -> int:
-        edits = self._edits.values()
-        n_new = (sum(len(edit.positions) for edit in column) for column in edits)
-        return self.segment.entry.n_updated + max(n_new, default=0)
 
     def rows(self) -> Any:
         return self.segment.with_edits(self._edits).whole()
@@ -463,6 +468,8 @@ class EditedSegment(EditedRows):
                 edits[-1].positions
             ):
                 edits[-2:] = [edits[-2].followed_by(edits[-1])]
+        n_new = (sum(len(x.positions) for x in edits) for edits in self._edits.values())
+        self.n_updated = sum(x.n_rows for x in self.segment.entry.updates) + max(n_new)
 
     def positions(self, ids: Any) -> IdArray:
         return self.segment.look_up(ids)
@@ -512,20 +519,12 @@ class NewRows(EditedRows):
 
 def frozen_table(table: Any) -> Any:
     """Return a table whose memory cannot change before it is written."""
-    import pyarrow as pa
-
-    def changes(column: Any) -> bool:
-        buffers = [buffer for chunk in column.chunks for buffer in chunk.buffers()]
-        return any(buffer is not None and buffer.is_mutable for buffer in buffers)
-
-    names = [name for name in table.column_names if changes(table[name])]
-    copies = own_table(table.select(names))
-    return pa.table(
-        {
-            name: (copies if name in names else table)[name]
-            for name in table.column_names
-        }
-    )
+    for place, name in enumerate(table.column_names):
+        buffers = [x for chunk in table[name].chunks for x in chunk.buffers()]
+        if any(buffer is not None and buffer.is_mutable for buffer in buffers):
+            column = own_table(table.select([name]))[name]
+            table = table.set_column(place, name, column)
+    return table
 
 
 def live_rows(sources: Iterable[EditedRows]) -> Any:
@@ -535,17 +534,11 @@ def live_rows(sources: Iterable[EditedRows]) -> Any:
     tables = []
     for source in sources:
         if source.n_live:
-            live = source.deletes.live
             rows = source.rows()
-            tables.append(rows if live is None else rows.filter(pa.array(live)))
-    return concatenated(tables)
-
-
-def concatenated(tables: list[Any]) -> Any:
-    """Return tables as one, with the categories of all chunks."""
-    import pyarrow as pa
-
-    return pa.concat_tables(tables).unify_dictionaries()
+            if source.n_live < source.n_rows:
+                rows = rows.filter(pa.array(source.deletes.live))
+            tables.append(rows)
+    return pa.concat_tables(tables).unify_dictionaries()  # with all categories
 
 
 def with_nulls(table: Any, schema: Any) -> Any:

@@ -22,7 +22,14 @@ from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input
 from fewbits.inputs.by_hand import read_tree
-from fewbits.learners import AdditiveCodes, KernelMapped, Learner
+from fewbits.learners import (
+    LSH,
+    AdditiveCodes,
+    Hadamard,
+    KernelMapped,
+    Learner,
+    Thresholding,
+)
 from fewbits.learners.fitting import indicator
 from fewbits.ood import Rejection, learn_rejection
 from fewbits.training._methods import (
@@ -46,6 +53,7 @@ DEFAULT_BACKBONES = {
 _CLASSES = "OUiub"  # dtype kinds of labels that can be counted
 _TEXT_BITS = 256  # by default: 64 find too little among texts
 _SAMPLE = 10_000  # items whose codes are examined
+_DATA_INDEPENDENT = (LSH, Hadamard, Thresholding)  # but for the mean
 _TAKES_CODEBOOK = "llc"  # the method with class codes of its own
 #: Images that two networks are compared by, those of most contrast; and how far their
 #: features may differ, in parts of the largest: those of bytes, and those of floats,
@@ -83,9 +91,9 @@ def learn(
     method = learner or "itq"
     if not isinstance(method, str):
         if not isinstance(method, Learner):
-            raise ArgumentError(
-                f"learner must be a learner or the name of one, got {method!r}"
-            )
+            is_class = isinstance(method, type)
+            came = f"give {method.__name__}()" if is_class else f"got {method!r}"
+            raise ArgumentError(f"learner must be a learner or a name: {came}")
         if parameters:
             raise ArgumentError(
                 "parameters are for a learner that is named: set its own"
@@ -387,11 +395,12 @@ def _warn_of_codes(learner: Any, features: Any, labels: Any) -> None:
     if labels is not None:
         several = getattr(labels, "ndim", 1) > 1
         n_classes = int(labels.shape[1]) if several else len(np.unique(labels))
-        if encoder.n_bits > len(features):
-            warn_user(
-                f"{encoder.n_bits:,} bits are learnt from {len(features):,} items: "
-                "most will repeat others"
-            )
+    learns = getattr(inner, "learn", not isinstance(inner, _DATA_INDEPENDENT))
+    if learns and encoder.n_bits > len(features):
+        warn_user(
+            f"{encoder.n_bits:,} bits are learnt from {len(features):,} rows: bits "
+            "beyond as many repeat others or are random; give more rows or fewer bits"
+        )
     rows = np.arange(len(features))
     if len(rows) > _SAMPLE:
         drawn = np.random.default_rng(0).choice(len(rows), _SAMPLE, replace=False)

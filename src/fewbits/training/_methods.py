@@ -169,9 +169,7 @@ def decomposed(method: str, learner: Learner) -> dict[str, Any]:
         value: Any = parameters.get(part)
         name = next((name for name, kind in kinds.items() if type(value) is kind), None)
         if name is not None:
-            from fewbits.learners.deep.losses import changed_options
-
-            options = changed_options(value).items()
+            options = value.changed_options().items()
             parameters |= {part: name, **{f"{part}.{n}": v for n, v in options}}
         if part == "loss" and parameters.get(part) == method:
             del parameters[part]

@@ -61,10 +61,8 @@ def test_a_dot_in_a_name():
 
 def test_unknown_names():
     line = refusal("categry = 'x'")
-    assert line == (
-        "there is no column 'categry' (did you mean 'category'?); the columns are"
-        " 'year', 'category'"
-    )
+    assert "no column 'categry' (did you mean 'category'?)" in line
+    assert line.endswith("'year', 'category'")
     quoted = ['category = "x"', "category = x", "2 > x", "category BETWEEN x AND 'y'"]
     for condition in quoted:
         assert "a string stands in single quotes: 'x'" in refusal(condition)

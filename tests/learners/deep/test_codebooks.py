@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.learners.deep import LLC, NetworkConfig, TrainingConfig
-from fewbits.learners.deep.centres._unique import unique
+from fewbits.learners.deep.centres import unique
 
 rng = np.random.default_rng(0)
 Y = np.eye(6)[np.concatenate([np.arange(6), rng.integers(6, size=200)])]

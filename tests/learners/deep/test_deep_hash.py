@@ -298,7 +298,7 @@ def test_centres_by_what_classes_look_like(several):
     class Watched(CentreControl):
         def start(self, context):
             super().start(context)
-            found.append(self.centres)
+            found.append(self.codes)
 
     control = Watched("semantic", mode="replace")
     learner(control=control, max_epochs=1).fit(mixed, labels)
@@ -504,10 +504,10 @@ def test_a_group_of_another_kind_is_refused():
 def test_centres_that_are_learnt():
     """Classes are told apart more easily by codes that were learnt for it."""
     items, labels = load_digits(return_X_y=True)
-    items, learn, test = items.astype(np.float32), slice(600), slice(600, None)
+    items, learn, test = items.astype(np.float32), slice(400), slice(400, None)
 
     def fitted(centres):
-        options = {"max_epochs": 15, "hidden": (), "random_state": 0}
+        options = {"max_epochs": 10, "hidden": (), "random_state": 0}
         csq = made(DeepHash, 8, loss=CSQ(centres), **options)
         return csq.fit(items[learn], labels[learn])
 
@@ -520,7 +520,7 @@ def test_centres_that_are_learnt():
     assert accuracy(learnt) > accuracy(balanced) + 0.05
     assert learnt.objective_[-1] < balanced.objective_[-1]
     assert len(np.unique(learnt.centres_, axis=0)) == 10
-    assert len(learnt.history_) == 15  # of the items
+    assert len(learnt.history_) == 10  # of the items
 
 
 def test_a_loss_and_a_control_have_the_same_learnt_centres():
@@ -622,7 +622,7 @@ def test_a_control_draws_to_the_centres_of_its_loss(kind, loss):
     class Watched(kind):
         def start(self, context):
             super().start(context)
-            found.append(self.centres.numpy())
+            found.append(self.codes.numpy())
 
     fitted = learner(loss=loss, control=Watched(), max_epochs=1).fit(X, y)
     learner(loss=loss, control=Watched(mode="replace"), max_epochs=1).fit(X, y)

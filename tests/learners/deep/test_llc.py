@@ -147,7 +147,7 @@ def test_epochs_are_chosen_by_what_the_phases_are_for():
 
 
 def test_nested_loss_is_the_mean_over_lengths():
-    targets = Targets(torch.arange(4), None, 4)
+    targets = Targets(torch.arange(4), 4)
     context = LossContext(8, targets, seed=0)
     scores = torch.randn(4, 8, generator=torch.Generator().manual_seed(0))
     batch = targets[torch.arange(4)]
@@ -169,7 +169,7 @@ def test_nested_loss_is_the_mean_over_lengths():
 
 @pytest.mark.parametrize("nested", [(), (3,)])
 def test_similarities_of_classes_are_a_second_loss(nested):
-    targets = Targets(torch.arange(8) % 4, None, 4)
+    targets = Targets(torch.arange(8) % 4, 4)
     F = rng.normal(size=(8, 5))
     context = LossContext(6, targets, seed=0, features=lambda: F)
     plain, other = CodebookLoss(nested=nested), CodebookLoss(nested=nested)

@@ -58,8 +58,8 @@ def labels(kind):
 
 def targets(Y, kind):
     if kind == "one label":
-        return Targets(torch.from_numpy(Y.argmax(axis=1)), None, Y.shape[1])
-    return Targets(None, torch.from_numpy(Y).float(), Y.shape[1])
+        return Targets(torch.from_numpy(Y.argmax(axis=1)), Y.shape[1])
+    return Targets(torch.from_numpy(Y).float(), Y.shape[1])
 
 
 def problem(name, kind, dtype=torch.float64):
@@ -138,7 +138,7 @@ def greedyhash(loss, u, Y, everything):
 
 
 def csq(loss, u, Y, everything):
-    centres, tie = loss.centres.numpy(), loss.tie.numpy()
+    centres, tie = loss.codes.numpy(), loss.tie.numpy()
     total = 0.0
     for i, k in product(range(B), range(K)):
         h = tanh(u[i, k])
@@ -151,7 +151,7 @@ def csq(loss, u, Y, everything):
 
 
 def orthohash(loss, u, Y, everything):
-    centres = loss.centres.numpy()
+    centres = loss.codes.numpy()
     total = 0.0
     for i in range(B):
         cosines = centres @ u[i] / np.sqrt(K * (u[i] @ u[i]))
@@ -452,7 +452,7 @@ class TestDSDH:
 
     def test_many_items_are_compared_with_some(self):
         n = 5200
-        made = Targets(torch.arange(n) % 3, None, 3)
+        made = Targets(torch.arange(n) % 3, 3)
         loss = DSDH()
         loss.start(LossContext(4, made, 0))
         loss.start_epoch(0, lambda: torch.ones(n, 4))
@@ -463,7 +463,7 @@ class TestCSQ:
     def test_centre_of_several_labels(self):
         centres = np.array([[1, 1, 1, -1], [1, -1, -1, -1], [-1, 1, -1, -1]])
         Y = torch.tensor([[1, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]).float()
-        made = Targets(None, Y, 3)
+        made = Targets(Y, 3)
         loss = CSQ(centres)
         loss.start(LossContext(4, made, 0))
         found, tie = loss.centres_of(made[torch.arange(4)]), loss.tie.tolist()
@@ -493,7 +493,7 @@ class TestCSQ:
 
 
 def test_more_classes_than_centres():
-    made = Targets(torch.arange(9), None, 9)
+    made = Targets(torch.arange(9), 9)
     for kind in (CSQ, OrthoHash):
         with pytest.raises(ArgumentError, match="9 classes need at least 4 bits"):
             kind().start(LossContext(3, made, 0))
@@ -502,7 +502,7 @@ def test_more_classes_than_centres():
 @pytest.mark.parametrize("margin", [0.0, 0.2])
 def test_margin_of_orthohash(margin):
     """A cosine that leads by the margin only counts as a draw."""
-    made = Targets(torch.tensor([0]), None, 2)
+    made = Targets(torch.tensor([0]), 2)
     loss = OrthoHash([[1, 1], [1, -1]], margin=margin)
     loss.start(LossContext(2, made, 0))
     y = margin / 2**0.5  # the cosines are (x + y) / sqrt(2) and (x - y) / sqrt(2)

@@ -30,10 +30,10 @@ every_kind = pytest.mark.parametrize("several", [False, True])
 def batch_of(several):
     """Return a batch; of several labels, one item has none and one has all."""
     if not several:
-        return Targets(torch.arange(B) % C, None, C)[torch.arange(B)]
+        return Targets(torch.arange(B) % C, C)[torch.arange(B)]
     Y = (torch.rand(B, C, generator=torch.Generator().manual_seed(1)) < 0.5).float()
     Y[0], Y[1] = 0, 1
-    return Targets(None, Y, C)[torch.arange(B)]
+    return Targets(Y, C)[torch.arange(B)]
 
 
 def started(n_bits, several=False, **options):
@@ -42,7 +42,7 @@ def started(n_bits, several=False, **options):
     batch = batch_of(several)
     codes = 2 * torch.randint(2, (C, n_bits)).numpy() - 1
     control = PosteriorControl(codes, **{"n_hidden": 16, **options})
-    targets = Targets(batch.classes, None if not several else batch.labels, C)
+    targets = Targets(batch.labels if several else batch.classes, C)
     control.start(LossContext(n_bits, targets, 3))
     control.double()
     return control, torch.randn(B, n_bits, dtype=torch.float64), batch
@@ -63,7 +63,7 @@ def literal(control, scores, batch, *, constant, units=None):
             log_p = log_softmax((hidden @ w2 + c2[0])[: 2 ** len(bits)], dim=0)
             own = own - log_p[index(scores[i, bits] >= 0)]
             for c in batch.labels[i].nonzero().ravel().tolist():
-                codes = codes - log_p[index(control.centres[c, bits] > 0)]
+                codes = codes - log_p[index(control.codes[c, bits] > 0)]
     return codes / B, own / B
 
 
@@ -174,13 +174,13 @@ class TestTerms:
 
     def test_a_batch_without_labels_and_a_class_alone(self):
         control, scores, _ = started(8)
-        unlabelled = Targets(None, torch.zeros(B, C), C)[torch.arange(B)]
+        unlabelled = Targets(torch.zeros(B, C), C)[torch.arange(B)]
         terms = control(scores, unlabelled)
         assert terms.codes == 0
         assert terms.own > 0
         alone = PosteriorControl()
-        alone.start(LossContext(8, Targets(torch.zeros(B).long(), None, 1), 0))
-        batch = Targets(torch.zeros(B).long(), None, 1)[torch.arange(B)]
+        alone.start(LossContext(8, Targets(torch.zeros(B).long(), 1), 0))
+        batch = Targets(torch.zeros(B).long(), 1)[torch.arange(B)]
         assert torch.isfinite(alone(scores.float(), batch).codes)
 
 
@@ -249,7 +249,7 @@ class TestBeside:
         batch = batch_of(several)
         codes = 2 * np.random.default_rng(0).integers(2, size=(C, 6)) - 1
         control = CentreControl(codes)
-        control.start(LossContext(6, Targets(torch.arange(C), None, C), 0))
+        control.start(LossContext(6, Targets(torch.arange(C), C), 0))
         u = torch.randn(B, 6)
         expected = 0.0
         for i in range(B):
@@ -278,9 +278,7 @@ class TestBeside:
         assert torch.equal(copied(scores, batch).codes, expected)
         control.train()
         control.start(
-            LossContext(
-                20, Targets(batch.classes, batch.labels if several else None, C), 3
-            )
+            LossContext(20, Targets(batch.labels if several else batch.classes, C), 3)
         )
         new, *_ = started(20, several)
         state = new.state_dict()
@@ -292,7 +290,7 @@ class TestBeside:
         control, scores, _ = started(20)
         control.to("meta")
         classes = torch.arange(B, device="meta")
-        batch = Targets(classes, None, C)[classes]
+        batch = Targets(classes, C)[classes]
         terms = control(scores.to("meta"), batch)
         assert terms.codes.shape == terms.own.shape == ()
 
@@ -323,13 +321,11 @@ class TestBeside:
         assert repr(control) == shown
 
     def test_bad_centres(self):
-        context = LossContext(8, Targets(torch.arange(3), None, 3), 0)
+        context = LossContext(8, Targets(torch.arange(3), 3), 0)
         with pytest.raises(ArgumentError, match="codes must be -1 and 1"):
             PosteriorControl(np.zeros((3, 8))).start(context)
         with pytest.raises(ArgumentError, match="300 classes need at least 9 bits"):
-            PosteriorControl().start(
-                LossContext(8, Targets(torch.arange(300), None, 300), 0)
-            )
+            PosteriorControl().start(LossContext(8, Targets(torch.arange(300), 300), 0))
 
 
 def test_toy_of_the_paper():
@@ -347,7 +343,7 @@ def test_toy_of_the_paper():
     every = np.arange(256)[:, None] >> np.arange(8) & 1
     naive = np.where(every, marginals, 1 - marginals).prod(axis=1)
     x = torch.from_numpy(2.0 * bits - 1).float()
-    targets = Targets(torch.zeros(len(x)).long(), None, 1)
+    targets = Targets(torch.zeros(len(x)).long(), 1)
     control = PosteriorControl(n_hidden=64, dropout=0.0)
     control.start(LossContext(8, targets, 0))
     optimizer = torch.optim.Adam(control.parameters(), 1e-2)

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from fewbits.classify.decoders import Nearest
 from fewbits.errors import ArgumentError
 from fewbits.learners.deep import LLC, DeepHash
-from fewbits.learners.deep.centres import _predictable, predictable_centres
+from fewbits.learners.deep.centres import predictable_centres
 from fewbits.learners.deep.losses import CSQ
 from tests.learners._made import made
 
@@ -60,7 +60,7 @@ def test_every_class_has_a_code_of_its_own(kind, monkeypatch):
     if kind == "constant":
         X = np.ones_like(X)
     if kind == "projected":
-        monkeypatch.setattr(_predictable, "_MOST_FEATURES", 8)
+        monkeypatch.setattr("fewbits.learners.deep.centres._MOST_FEATURES", 8)
     if kind == "one":
         Y = Y[:, :1] * 0 + 1
     centres = predictable_centres(X, Y, 5, random_state=1)

@@ -11,8 +11,7 @@ from fewbits.analysis.bits._attributes import (
     extreme_items,
     rank_bits,
 )
-from fewbits.analysis.bits._distances import DistanceHistogram
-from fewbits.analysis.bits._report import BitReport, bit_report
+from fewbits.analysis.bits._report import BitReport, DistanceHistogram, bit_report
 from fewbits.analysis.bits._report import diagnose_codes as diagnose_codes
 
 __all__ = [

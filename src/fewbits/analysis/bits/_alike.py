@@ -17,14 +17,14 @@ _ALIKE = 0.5  # absolute correlation above which bits count as alike
 _CERTAIN = 4.0  # standard errors above 0 that it must also be
 _BLOCK_BITS = 1 << 24  # bits unpacked at once, one byte each
 _ROWS = 1 << 15  # but no more rows than this; a multiple of 8, so that bytes are full
-_Groups = tuple[tuple[int, ...], ...]
+Groups = tuple[tuple[int, ...], ...]
 FloatArray = NDArray[np.float64]
 _COMPARED = 10_000  # codes, drawn where there are more, to choose distinct bits
 _TILE = 2048  # bits; a multiple of 8
 _CORRELATED_ROWS = 8192
 
 
-def read_columns(codes: CodeArray, n_bits: int) -> tuple[IdArray, _Groups, _Groups]:
+def read_columns(codes: CodeArray, n_bits: int) -> tuple[IdArray, Groups, Groups]:
     """Return the ones of each bit, and bits that are equal or opposite in all codes.
 
     Equal ones are groups of two or more bits. Opposite ones are pairs, each the first
@@ -65,7 +65,7 @@ def _rows_at_once(n_bits: int) -> int:
     return max(8, min(_ROWS, _BLOCK_BITS // n_bits // 8 * 8))
 
 
-class _Correlation(NamedTuple):
+class Correlation(NamedTuple):
     """Correlations of all pairs of varying bits; NaN with fewer than two.
 
     `largest` and `mean` are of absolute values, and `pair` is where the largest is.
@@ -79,7 +79,7 @@ class _Correlation(NamedTuple):
     effective_bits: float
 
 
-def correlate(codes: CodeArray, n_bits: int) -> _Correlation:
+def correlate(codes: CodeArray, n_bits: int) -> Correlation:
     """Correlate every bit with every other (Pearson's, which is phi for bits)."""
     tiles = list(spans(n_bits, _TILE))
     ones = count_ones(codes, n_bits).astype(np.float64)
@@ -111,10 +111,10 @@ def correlate(codes: CodeArray, n_bits: int) -> _Correlation:
                 largest = float(values[i_best, j_best])
                 pair = first.start + int(i_best), second.start + int(j_best)
     if m < 2:
-        return _Correlation(np.nan, None, np.nan, float(m))
+        return Correlation(np.nan, None, np.nan, float(m))
     # The eigenvalues sum to the trace, m; their squares to those of all entries.
     mean, effective_bits = float(total / (m * (m - 1))), float(m * m / squares)
-    return _Correlation(largest, pair, mean, effective_bits)
+    return Correlation(largest, pair, mean, effective_bits)
 
 
 def estimate_effective_bits(

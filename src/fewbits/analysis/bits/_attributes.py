@@ -22,10 +22,9 @@ FloatArray = NDArray[np.float64]
 
 
 class Side(NamedTuple):
-    """The most extreme items of every bit on one side, two matrices (n_bits, k).
+    """Extreme items of every bit on one side, the most extreme first: (n_bits, k).
 
-    The most extreme item is first; where there are fewer than k, scores are NaN and
-    rows -1.
+    Where there are fewer than k, scores are NaN and rows -1.
     """
 
     scores: NDArray[np.float32]
@@ -58,10 +57,6 @@ def extreme_items(scores: Array, k: int = 8) -> Extremes:
         Scores before thresholding, from ``encoder.project``.
     k : int, default=8
         Items per side. An item may be on both sides where there are fewer than 2 k.
-
-    Returns
-    -------
-    Extremes
 
     Raises
     ------
@@ -120,10 +115,6 @@ class BitRanking:
     ----------
     order : ndarray of int64
         The bits, best first: by `reliable_information`, then by number.
-    balance : ndarray of float64
-        Share of the items in which the bit is 1.
-    entropy : ndarray of float64
-        Of that share, in bits.
     stability : ndarray of float64
         Probability that noise leaves the bit as it is: 1 is perfectly predictable.
     information : ndarray of float64, or None
@@ -137,8 +128,6 @@ class BitRanking:
     """
 
     order: IdArray
-    balance: FloatArray
-    entropy: FloatArray
     stability: FloatArray
     information: FloatArray | None
     reliable_information: FloatArray
@@ -166,10 +155,6 @@ def rank_bits(
     noise : float, default=0.25
         Standard deviation of the normal noise that is added to a score, in standard
         deviations of the scores of its bit.
-
-    Returns
-    -------
-    BitRanking
 
     Raises
     ------
@@ -240,8 +225,6 @@ def rank_bits(
         reliable = _information(sizes, noisy)
     return BitRanking(
         order=np.argsort(-reliable.round(12), kind="stable"),
-        balance=total / n,
-        entropy=entropy(total / n),
         stability=1 - (gained + total - steady) / n,
         information=information,
         reliable_information=reliable,

@@ -1,7 +1,7 @@
 """Report on the bits of codes, and the defects of codes that were just learnt."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_count, generator
 from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
-from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._codes import check_codes, entropy, read_members, sampled_rows
+from fewbits._spans import spans
+from fewbits._typing import Array, CodeArray, IdArray
+from fewbits.analysis._codes import (
+    Members,
+    check_codes,
+    entropy,
+    read_members,
+    sampled_rows,
+)
 from fewbits.analysis.bits._alike import (
+    Correlation,
+    Groups,
     correlate,
     estimate_effective_bits,
     read_columns,
-)
-from fewbits.analysis.bits._distances import (
-    DistanceHistogram,
-    all_distances,
-    class_distances,
-    label_distances,
-    separation,
 )
 from fewbits.codes import unpack
 
@@ -36,6 +38,27 @@ _FEW_BITS = 5  # long codes of few features are good codes, and spread a little 
 _COLLAPSED, _LOST_CLASSES = 0.1, 0.5  # different codes per one that there could be
 _CORRELATED_FROM = 100_000  # codes
 _MANY_BITS = 2048
+_PAIRS = 1 << 14  # compared at once
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DistanceHistogram:
+    """Counts of pairs of items at the Hamming distances 0, 1, ..., n_bits."""
+
+    counts: IdArray = field(repr=False)
+
+    __repr__ = one_line
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of the pairs at each distance; NaN when there is no pair."""
+        total = self.counts.sum()
+        return self.counts / total if total else np.full(len(self.counts), np.nan)
+
+    @property
+    def mean(self) -> float:
+        """Mean distance; NaN when there is no pair."""
+        return float(self.shares @ np.arange(len(self.counts)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,21 +72,12 @@ class BitReport:
         Share of the codes in which the bit is 1.
     entropy : ndarray of shape (n_bits,), dtype float64
         ``-p log2 p - (1 - p) log2 (1 - p)`` of that share, in bits.
-    equal_bits : tuple of tuples of int
-        Groups of bits that have the same value in every code.
-    opposite_bits : tuple of pairs of int
-        Bits that differ in every code. Of a group of equal bits only the first is
-        named; constant bits are left out here and in `equal_bits`.
     largest_correlation, mean_correlation : float
         Of the absolute values of Pearson's correlation over all pairs of bits that
         vary; NaN with fewer than two.
-    most_correlated : pair of int, or None
-        Where the largest is.
     effective_bits : float
         How many independent, equally important bits would spread as much: the
         participation ratio of the correlation matrix.
-    n_correlated : int
-        Codes that the last four were computed from.
     n_distinct, n_shared, largest_group : int
         Different codes, items whose code another item has too, and how many items have
         the most frequent code.
@@ -83,13 +97,9 @@ class BitReport:
     n_bits: int
     balance: NDArray[np.float64] = field(repr=False)
     entropy: NDArray[np.float64] = field(repr=False)
-    equal_bits: tuple[tuple[int, ...], ...]
-    opposite_bits: tuple[tuple[int, ...], ...]
     largest_correlation: float
-    most_correlated: tuple[int, int] | None
     mean_correlation: float
     effective_bits: float
-    n_correlated: int
     n_distinct: int
     n_shared: int
     largest_group: int
@@ -97,21 +107,16 @@ class BitReport:
     within: DistanceHistogram | None = field(repr=False)
     between: DistanceHistogram | None = field(repr=False)
     separation: float | None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...]
 
     __repr__ = one_line
-
-    @property
-    def constant_bits(self) -> IdArray:
-        """The bits that never change, dtype int64."""
-        return np.flatnonzero((self.balance == 0) | (self.balance == 1))
 
     def summary(self) -> dict[str, Any]:
         """Return the metrics and the warnings as plain values, None for NaN."""
         metrics: dict[str, Any] = {
             "n_codes": self.n_codes,
             "n_bits": self.n_bits,
-            "constant_bits": len(self.constant_bits),
+            "constant_bits": int(np.count_nonzero(self.entropy == 0)),
             "mean_entropy": float(self.entropy.mean()),
             "effective_bits": self.effective_bits,
             "largest_correlation": _number(self.largest_correlation),
@@ -148,16 +153,11 @@ def bit_report(
     n_bits : int
         Length of the codes.
     labels : array-like of shape (n,) or (n, n_labels), default=None
-        Classes of the items, all strings or all numbers; or, where an item may have
-        several labels or none, 0 and 1 for each item and label. Two items are of one
-        class then when they share a label.
+        Classes of the items; or, where an item may have several labels or none, 0 and 1
+        for each item and label. Two items are of one class then when they share one.
     n_pairs : int, default=1_000_000
         Distances of each kind are counted for all pairs if there are no more than this,
         and otherwise for so many pairs drawn with replacement, always the same.
-
-    Returns
-    -------
-    BitReport
 
     Raises
     ------
@@ -169,12 +169,9 @@ def bit_report(
     Notes
     -----
     Correlations are computed from 100,000 codes, drawn without replacement, or from all
-    if there are fewer. Everything else that is about bits or codes is exact.
-
-    With ``l`` the eigenvalues of the correlation matrix of the ``m`` bits that vary,
-    `effective_bits` is ``(sum l)^2 / sum l^2``, which needs no eigenvalue: it is
-    ``m^2`` over the sum of all squared correlations. It lies between 1 and ``m``, and
-    cannot exceed the number of codes less one, so it is too low where codes are few.
+    if there are fewer. With ``l`` the eigenvalues of the correlation matrix of the bits
+    that vary, `effective_bits` is ``(sum l)^2 / sum l^2``. It cannot exceed the number
+    of codes less one, so it is too low where codes are few.
 
     References
     ----------
@@ -207,38 +204,122 @@ def bit_report(
     sample = codes[sampled_rows(len(codes), _CORRELATED_FROM, rng)]
     correlation = correlate(sample, n_bits)
     groups = _code_groups(codes)
-    distances = all_distances(codes, n_bits, n_pairs, rng)
+    distances = _all_distances(codes, n_bits, n_pairs, rng)
     within = between = separated = None
     if labels is not None and members is not None:
         if labels.ndim == 2:
-            pair = label_distances(codes, n_bits, labels, n_pairs, rng)
+            pair = _label_distances(codes, n_bits, labels, n_pairs, rng)
         else:
-            pair = class_distances(codes, n_bits, members, n_pairs, rng)
+            pair = _class_distances(codes, n_bits, members, n_pairs, rng)
         within, between = pair
-        separated = separation(within, between)
-    balance = ones / len(codes)
-    report = BitReport(
+        # The area under the ROC curve; NaN where a kind is empty.
+        farther = 1 - np.cumsum(between.shares)
+        separated = float(within.shares @ (farther + between.shares / 2))
+    balance, n_shared = ones / len(codes), int(groups[groups > 1].sum())
+    warnings = ["a single code says nothing about its bits"]
+    if len(codes) > 1:
+        warnings = [
+            *_on_bits(balance, equal, opposite),
+            *_on_correlation(correlation, balance, len(sample)),
+        ]
+        if n_shared > _SHARED * len(codes):
+            warnings.append(_sharing(groups))
+        if members is not None and separated is not None:
+            warnings += _on_classes(np.bincount(members.numbers), separated)
+    return BitReport(
         n_codes=len(codes),
         n_bits=n_bits,
         balance=balance,
         entropy=entropy(balance),
-        equal_bits=equal,
-        opposite_bits=opposite,
         largest_correlation=correlation.largest,
-        most_correlated=correlation.pair,
         mean_correlation=correlation.mean,
         effective_bits=correlation.effective_bits,
-        n_correlated=len(sample),
         n_distinct=len(groups),
-        n_shared=int(groups[groups > 1].sum()),
+        n_shared=n_shared,
         largest_group=int(groups.max()),
         distances=distances,
         within=within,
         between=between,
         separation=separated,
+        warnings=tuple(warnings),
     )
-    sizes = None if members is None else np.bincount(members.numbers)
-    return replace(report, warnings=tuple(_sentences(report, sizes)))
+
+
+def _all_distances(
+    codes: CodeArray, n_bits: int, limit: int, rng: np.random.Generator
+) -> DistanceHistogram:
+    """Histogram of the distances of every item to every other."""
+    rows = np.arange(len(codes), dtype=np.int64)
+    return _histogram(
+        codes, n_bits, _pairs(rows + 1, len(codes) - rows - 1, limit, rng)
+    )
+
+
+def _class_distances(
+    codes: CodeArray,
+    n_bits: int,
+    members: Members,
+    limit: int,
+    rng: np.random.Generator,
+) -> tuple[DistanceHistogram, DistanceHistogram]:
+    """Histograms of the distances within classes and between them; one class each."""
+    codes, numbers = codes[members.rows], members.numbers
+    ends = np.cumsum(np.bincount(numbers))[numbers]
+    rows = np.arange(len(codes), dtype=np.int64)
+    within = _pairs(rows + 1, ends - rows - 1, limit, rng)
+    between = _pairs(ends, len(codes) - ends, limit, rng)
+    return _histogram(codes, n_bits, within), _histogram(codes, n_bits, between)
+
+
+def _label_distances(
+    codes: CodeArray,
+    n_bits: int,
+    labels: Array,
+    limit: int,
+    rng: np.random.Generator,
+) -> tuple[DistanceHistogram, DistanceHistogram]:
+    """Histograms of the distances of items that share a label, and of all others."""
+    packed = np.packbits(np.asarray(labels) > 0, axis=1)
+    rows = np.arange(len(codes), dtype=np.int64)
+    within, between = np.zeros((2, n_bits + 1), np.int64)
+    for row, partner in _pairs(rows + 1, len(codes) - rows - 1, limit, rng):
+        distances = _distances(codes, row, partner)
+        shared = (packed[row] & packed[partner]).any(axis=1)
+        within += np.bincount(distances[shared], minlength=n_bits + 1)
+        between += np.bincount(distances[~shared], minlength=n_bits + 1)
+    return DistanceHistogram(within), DistanceHistogram(between)
+
+
+def _pairs(
+    first: IdArray, n_partners: IdArray, limit: int, rng: np.random.Generator
+) -> Iterator[tuple[IdArray, IdArray]]:
+    """Yield pairs of each row with `n_partners` rows from row `first` on, in blocks.
+
+    Where there are more than `limit`, so many are drawn with replacement.
+    """
+    ends = np.cumsum(n_partners)
+    total = int(ends[-1])
+    is_whole = total <= limit
+    drawn = np.arange(total) if is_whole else rng.integers(total, size=limit)
+    numbers = np.sort(drawn)
+    for span in spans(len(numbers), _PAIRS):
+        row = np.searchsorted(ends, numbers[span], side="right")
+        yield row, first[row] + numbers[span] - (ends[row] - n_partners[row])
+
+
+def _histogram(
+    codes: CodeArray, n_bits: int, pairs: Iterator[tuple[IdArray, IdArray]]
+) -> DistanceHistogram:
+    counts = np.zeros(n_bits + 1, np.int64)
+    for row, partner in pairs:
+        counts += np.bincount(_distances(codes, row, partner), minlength=n_bits + 1)
+    return DistanceHistogram(counts)
+
+
+def _distances(codes: CodeArray, rows: IdArray, partners: IdArray) -> IdArray:
+    differing = np.bitwise_count(codes[rows] ^ codes[partners])
+    distances: IdArray = differing.sum(axis=1, dtype=np.int64)
+    return distances
 
 
 def _code_groups(codes: CodeArray) -> IdArray:
@@ -248,64 +329,64 @@ def _code_groups(codes: CodeArray) -> IdArray:
     return counts
 
 
-def _sentences(report: BitReport, class_sizes: IdArray | None) -> Iterator[str]:
-    """Yield sentences on what deserves attention, first about bits."""
-    if report.n_codes == 1:
-        yield "a single code says nothing about its bits"
-        return
-    constant = report.constant_bits.tolist()
-    yield from _constant(constant, report.n_bits)
-    yield from _alike("equal", report.equal_bits)
-    yield from _alike("opposite", report.opposite_bits)
-    rarer = np.minimum(report.balance, 1 - report.balance)
+def _on_bits(
+    balance: NDArray[np.float64], equal: Groups, opposite: Groups
+) -> Iterator[str]:
+    n_bits = len(balance)
+    yield from _constant(np.flatnonzero((balance == 0) | (balance == 1)), n_bits)
+    for kind, groups in (("equal", equal), ("opposite", opposite)):
+        for group in groups[:_LISTED]:
+            yield f"bits {_listed(group)} are always {kind}"
+        if more := len(groups[_LISTED:]):
+            what = "group of bits is" if more == 1 else "groups of bits are"
+            yield f"{more} more {what} always {kind}"
+    rarer = np.minimum(balance, 1 - balance)
     if rare := np.flatnonzero((rarer > 0) & (rarer < _RARE)).tolist():
         verb = "has" if len(rare) == 1 else "have"
         yield (
-            f"{len(rare)} of {report.n_bits} bits {verb} the same value in over "
+            f"{len(rare)} of {n_bits} bits {verb} the same value in over "
             f"{1 - _RARE:.0%} of the codes: {_listed(rare)}"
         )
-    n, n_varying = report.n_correlated, report.n_bits - len(constant)
-    if n_varying >= 2 and n <= 2 * n_varying:
-        yield f"{n} codes are too few to judge the correlations of {n_varying} bits"
-    elif n_varying >= 2:
-        if report.most_correlated and _CORRELATED < report.largest_correlation < 1:
-            yield (
-                f"bits {_listed(report.most_correlated)} are nearly the same: "
-                f"|r| = {report.largest_correlation:.2f}"
-            )
-        if _relative_spread(report.effective_bits, n_varying, n) < 1 / 2:
-            yield _spread(report.effective_bits, n_varying)
-    if report.n_shared > _SHARED * report.n_codes:
-        yield _sharing(report.n_codes, report.n_shared, report.largest_group)
-    if (sizes := class_sizes) is None or report.separation is None:
+
+
+def _on_correlation(
+    correlation: Correlation, balance: NDArray[np.float64], n: int
+) -> Iterator[str]:
+    n_varying = int(np.count_nonzero((balance > 0) & (balance < 1)))
+    if n_varying < 2:
         return
-    if len(sizes) == 1 and np.isnan(report.separation):
+    if n <= 2 * n_varying:
+        yield f"{n} codes are too few to judge the correlations of {n_varying} bits"
+        return
+    if correlation.pair and _CORRELATED < correlation.largest < 1:
+        yield (
+            f"bits {_listed(correlation.pair)} are nearly the same: "
+            f"|r| = {correlation.largest:.2f}"
+        )
+    if _relative_spread(correlation.effective_bits, n_varying, n) < 1 / 2:
+        yield _spread(correlation.effective_bits, n_varying)
+
+
+def _on_classes(sizes: IdArray, separated: float) -> Iterator[str]:
+    if len(sizes) == 1 and np.isnan(separated):
         yield "all items are of one class, so there is no distance between classes"
     elif sizes.max() == 1:
         yield "every class has one item, so there is no distance within classes"
     elif alone := int((sizes == 1).sum()):
         verb = "has" if alone == 1 else "have"
         yield f"{alone} of {len(sizes)} classes {verb} one item and no distance within"
-    if report.separation < _SEPARATED:
+    if separated < _SEPARATED:
         yield (
             "items of a class are hardly nearer to each other than to others: "
-            f"in {report.separation:.0%} of comparisons, where chance gives 50%"
+            f"in {separated:.0%} of comparisons, where chance gives 50%"
         )
 
 
-def _constant(bits: Sequence[int], n_bits: int) -> Iterator[str]:
+def _constant(bits: IdArray, n_bits: int) -> Iterator[str]:
     if len(bits) == 1:
         yield f"bit {bits[0]} of {n_bits} never changes"
-    elif bits:
-        yield f"{len(bits)} of {n_bits} bits never change: {_listed(bits)}"
-
-
-def _alike(kind: str, groups: Sequence[Sequence[int]]) -> Iterator[str]:
-    for group in groups[:_LISTED]:
-        yield f"bits {_listed(group)} are always {kind}"
-    if more := len(groups[_LISTED:]):
-        what = "group of bits is" if more == 1 else "groups of bits are"
-        yield f"{more} more {what} always {kind}"
+    elif len(bits):
+        yield f"{len(bits)} of {n_bits} bits never change: {_listed(bits.tolist())}"
 
 
 def _relative_spread(effective_bits: float, n_varying: int, n_codes: int) -> float:
@@ -321,10 +402,11 @@ def _spread(effective_bits: float, n_varying: int) -> str:
     )
 
 
-def _sharing(n_codes: int, n_shared: int, largest_group: int) -> str:
+def _sharing(groups: IdArray) -> str:
+    share = groups[groups > 1].sum() / groups.sum()
     return (
-        f"{n_shared / n_codes:.0%} of the items share their code with another; "
-        f"the most frequent code has {largest_group:,} items"
+        f"{share:.0%} of the items share their code with another; "
+        f"the most frequent code has {groups.max():,} items"
     )
 
 
@@ -351,14 +433,8 @@ def diagnose_codes(
     spread less than a quarter as many independent ones would, and than five, or than
     half of those that number the classes; and about items that share too few codes:
     less than a tenth of those there could be, or half as many as there are classes.
-    `n_classes` are those of the labels that the codes were learnt from: items of a
-    class may have the same code then, and codes need only spread as classes do. Fewer
-    than 100 codes are not judged.
-
-    Metrics are those of `bit_report`, but the effective number of bits of codes of more
-    than 2,048 bits is estimated from 2,048 that vary: the exact number would take most
-    of the time of learning long codes. It is not computed where there are no more than
-    two codes for each bit that varies.
+    Fewer than 100 codes are not judged. The effective number of bits of codes of more
+    than 2,048 bits is estimated from 2,048 that vary.
     """
     codes = check_codes(codes, n_bits)
     if len(codes) < _JUDGED:
@@ -366,8 +442,7 @@ def diagnose_codes(
     varying = _varying_bits(codes, n_bits)
     sentences: list[str] = []
     if constant_bits:
-        constant = np.setdiff1d(np.arange(n_bits), varying).tolist()
-        sentences += _constant(constant, n_bits)
+        sentences += _constant(np.setdiff1d(np.arange(n_bits), varying), n_bits)
     possible, least = min(len(codes), 2**n_bits), _COLLAPSED
     needed = float(_FEW_BITS)
     if n_classes is not None:
@@ -386,8 +461,7 @@ def diagnose_codes(
             sentences.append(_spread(effective, len(varying)))
     groups = _code_groups(codes)
     if len(groups) < least * possible:
-        shared = int(groups[groups > 1].sum())
-        sentences.append(_sharing(len(codes), shared, int(groups.max())))
+        sentences.append(_sharing(groups))
     return tuple(sentences)
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count, generator
+from fewbits._checks import generator
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._labels import as_classes
 from fewbits._spans import spans
-from fewbits._typing import CodeArray, IdArray
+from fewbits._typing import CodeArray
 from fewbits.analysis.maps._tsne import (
     RepulsionField,
     among_neighbours,
@@ -17,14 +17,11 @@ from fewbits.analysis.maps._tsne import (
     tsne,
 )
 from fewbits.codes import as_codes, hamming_topk
-from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 #: The points of the landmarks keep so far from the border, for what lies beyond them.
 _BORDER, _SIDE = 0.02, 65_535
-#: Landmarks of a map; twice as many take about twice the time.
-N_LANDMARKS = 20_000
 #: Landmarks that an item is drawn to, and how many of them count in effect.
 _NEAREST, _PERPLEXITY = 10, 5.0
 _STEPS, _RATE = 20, 0.5
@@ -43,11 +40,6 @@ class MapLayout(Immutable):
     def __init__(self, codes: CodeArray, points: FloatArray) -> None:
         self.codes = frozen_array(as_codes(codes))
         self.points = frozen_array(np.asarray(points, np.float64))
-        if self.points.shape != (2, len(self.codes)) or not len(self.codes):
-            raise ArgumentError(
-                f"{len(self.codes)} landmarks need points of shape "
-                f"(2, {len(self.codes)}), got {self.points.shape}"
-            )
         # The landmarks stay: their repulsion is a field that is computed once.
         self._field = RepulsionField(*self.points)
         low, high = self.points.min(axis=1), self.points.max(axis=1)
@@ -55,9 +47,6 @@ class MapLayout(Immutable):
         # The same scale on both axes, the middle in the middle.
         self._scale = _SIDE * (1 - 2 * _BORDER) / (float((high - low).max()) or 1.0)
         self._middle = (low + high) / 2
-
-    def __repr__(self) -> str:
-        return f"MapLayout({len(self.codes):,} landmarks)"
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -118,56 +107,29 @@ def fit_layout(
     codes: CodeArray,
     *,
     classes: ArrayLike | None = None,
-    n_landmarks: int = N_LANDMARKS,
-    random_state: int | None = 0,
+    n_landmarks: int = 20_000,
     progress: Progress | None = None,
 ) -> MapLayout:
     """Lay out a map: t-SNE of a sample of the codes, by which all others are placed.
 
     Of `n_landmarks` different codes, or of all where there are fewer; 20,000 take some
-    ten seconds on one core. Each of `classes` gets a share of the sample in proportion
-    to the power 3/4 of its size, so that small classes are on the map, too. Nothing but
-    the sample is left to chance, and the number of threads makes no difference.
+    ten seconds on one core. They are drawn so that each of `classes` has a share in
+    proportion to the power 3/4 of its size: the small ones count a little more. The
+    draw is always the same, and the number of threads makes no difference.
     """
-    codes = as_codes(codes)
-    if not len(codes):
-        raise ArgumentError("need at least one code, got none")
-    n_landmarks = check_count(n_landmarks, "n_landmarks")
     groups = np.zeros(len(codes), np.int64)
     if classes is not None:
         groups = as_classes(classes, len(codes), "classes")[1]
-    order = generator(random_state).permutation(len(codes))
     # One of each different code; of two that collide, one.
-    rows = order[np.sort(np.unique(code_hashes(codes[order]), return_index=True)[1])]
-    sizes = np.bincount(groups[rows])
-    quotas = _quotas(sizes, n_landmarks) if len(rows) > n_landmarks else sizes
-    by_group = rows[np.argsort(groups[rows], kind="stable")]
-    within = np.arange(len(rows)) - (np.cumsum(sizes) - sizes).repeat(sizes)
-    rows = np.sort(by_group[within < quotas.repeat(sizes)])
+    rows = np.sort(np.unique(code_hashes(codes), return_index=True)[1])
+    if len(rows) > n_landmarks:
+        # Keys whose order is a draw without replacement by weights (Efraimidis and
+        # Spirakis, "Weighted random sampling with a reservoir", IPL 97, 2006).
+        weights = np.bincount(groups[rows])[groups[rows]] ** -0.25
+        keys = generator(0).exponential(size=len(rows)) / weights
+        rows = np.sort(rows[np.argpartition(keys, n_landmarks)[:n_landmarks]])
     landmarks = np.ascontiguousarray(codes[rows])
     return MapLayout(landmarks, tsne(landmarks, progress))
-
-
-def _quotas(sizes: IdArray, total: int) -> IdArray:
-    """Return how many to take of each class, `total` in all, fewer than there are."""
-
-    def of(scale: float) -> IdArray:
-        shares = np.maximum(np.floor(scale * np.sqrt(sizes * np.sqrt(sizes))), 1)
-        return np.minimum(shares, sizes).astype(np.int64)
-
-    low, high = 0.0, float(sizes.max())
-    for _ in range(60):
-        scale = (low + high) / 2
-        low, high = (scale, high) if of(scale).sum() <= total else (low, scale)
-    quotas = of(low)
-    # Classes that round alike leave a rest, and more classes than landmarks an excess.
-    rest = total - int(quotas.sum())
-    order = np.argsort(-sizes, kind="stable")
-    if rest < 0:
-        quotas[order[total:]] = 0
-    else:
-        quotas[order[(quotas < sizes)[order]][:rest]] += 1
-    return quotas
 
 
 def code_hashes(codes: CodeArray) -> NDArray[np.uint64]:

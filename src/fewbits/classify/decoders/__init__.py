@@ -15,9 +15,8 @@ from typing import Any
 
 from fewbits._checks import nearest
 from fewbits.classify.decoders._base import CodeDecoder, Decoder, ScoreDecoder
-from fewbits.classify.decoders._codes import Bounded, Exact, Nearest
+from fewbits.classify.decoders._codes import Bounded, Exact, Nearest, Soft
 from fewbits.classify.decoders._orbgrand import Orbgrand
-from fewbits.classify.decoders._soft import Soft
 from fewbits.errors import ArgumentError
 
 __all__ = [

@@ -10,8 +10,13 @@ from numpy.typing import ArrayLike
 from fewbits._checks import check_choice, check_zero_bit
 from fewbits._typing import CodeArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Decoded
-from fewbits.classify._scores import SoftBits, item_codes, item_scores, soft_bits
+from fewbits.classify._decoding import (
+    Decoded,
+    SoftBits,
+    item_codes,
+    item_scores,
+    soft_bits,
+)
 
 
 @dataclass(frozen=True, repr=False)

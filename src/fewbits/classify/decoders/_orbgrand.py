@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from fewbits._checks import check_choice, whole_number
 from fewbits._frozen import frozen_array
 from fewbits._typing import IdArray
-from fewbits.classify._code_table import BLOCK, KeyArray
-from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Decoded, first_of_each, nothing_found
-from fewbits.classify._scores import FloatArray, SoftBits, pair_costs
+from fewbits.classify._codebook import BLOCK, Codebook, KeyArray
+from fewbits.classify._decoding import (
+    Decoded,
+    FloatArray,
+    SoftBits,
+    first_of_each,
+    nothing_found,
+    pair_costs,
+)
 from fewbits.classify.decoders._base import ScoreDecoder
 from fewbits.codes import pair_distances
 from fewbits.errors import ArgumentError
@@ -179,10 +184,7 @@ class _Guesses:
     def are_right(
         self, items: IdArray, hits: _Hits, spent: FloatArray
     ) -> NDArray[np.bool_]:
-        """Return which hits are the guess itself, not another code with the same key.
-
-        `spent` is the cost of each hit's guess.
-        """
+        """Return which hits are the guess itself, not a code with the same key."""
         if self._table.is_exact:
             return np.ones(len(spent), np.bool_)
         codes = self._codebook.codes[self._table.rows[hits.entries]]
@@ -216,22 +218,9 @@ class _Guesses:
 
 @lru_cache(maxsize=4)
 def _rank_flips(n_bits: int, max_queries: int) -> NDArray[np.uint8]:
-    """Return the first sets of ranks in the order of their sums, the logistic weights.
-
-    Rank 1 is the least reliable bit. Of equal sums, the set whose largest rank is
-    smaller comes first, then the one whose second largest is, and so on. Rows are
-    filled up with zeros.
-
-    Examples
-    --------
-    >>> _rank_flips(4, 6)
-    array([[0, 0],
-           [1, 0],
-           [2, 0],
-           [2, 1],
-           [3, 0],
-           [3, 1]], dtype=uint8)
-    """
+    """Return the first sets of ranks in the order of their sums, filled up with 0."""
+    # Rank 1 is the least reliable bit. Of equal sums, the set whose largest rank is
+    # smaller comes first, then the one whose second largest is, and so on.
     sums = range(n_bits * (n_bits + 1) // 2 + 1)
     every = (ranks for total in sums for ranks in _distinct_parts(total, n_bits))
     sets = list(islice(every, max_queries))
@@ -255,12 +244,10 @@ def _distinct_parts(total: int, largest: int) -> Iterator[tuple[int, ...]]:
 def _cheapest_flips(
     costs: FloatArray, words: KeyArray, max_queries: int
 ) -> tuple[FloatArray, KeyArray]:
-    """Return the costs of the cheapest sets of bits, and the XOR of their words.
-
-    Costs (n, n_bits) rise within each row. The first `max_queries` sets of j + 1 bits
-    are among those of the first j bits, with and without the next one. Of sets of equal
-    costs, the one whose dearest bit comes earlier is first, and so on.
-    """
+    """Return the costs of the cheapest sets of bits, and the XOR of their words."""
+    # Costs (n, n_bits) rise within each row. The first `max_queries` sets of j + 1 bits
+    # are among those of the first j bits, with and without the next one. Of sets of
+    # equal costs, the one whose dearest bit comes earlier is first, and so on.
     n, n_bits = costs.shape
     sums, keys = np.zeros((n, 1)), np.zeros((n, 1), np.uint64)
     for bit in range(n_bits):

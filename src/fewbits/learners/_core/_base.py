@@ -30,12 +30,12 @@ from fewbits.learners._core._device import (
     lacks_memory,
     threads_limited,
 )
-from fewbits.learners._core._docs import complete
 from fewbits.learners._core._parameters import (
     Config,
     Constraint,
     check,
     check_seed,
+    complete,
 )
 from fewbits.learners._core._rows import HUGE, check_values, line_spans
 
@@ -116,7 +116,6 @@ class Learner(
     objective_: NDArray[np.float64]
     n_dead_bits_: int
     needs_labels = False  #: Whether `fit` requires y.
-    is_nested = False  #: Whether a shorter code is a prefix of a longer one.
     uses_device = False  #: Whether `on_device` takes over work at any size.
     takes_sparse = False  #: Whether `fit` takes a sparse matrix of SciPy.
     #: What each parameter may be.

@@ -186,6 +186,8 @@ _IN_WORDS = {
     "data": "its rows or labels were others",
     "seed": "random_state was another",
 }
+#: Characters of a value that differs.
+_SHOWN = 80
 _DAMAGE = (
     AttributeError,
     EOFError,
@@ -250,29 +252,22 @@ class Checkpoint:
                 form, identity = json.loads(str(file["head"]))
                 if form != _FORMAT:
                     raise ArtefactError(damaged)
-                self._check_identity(identity)
+                now = self.identity
+                other = sorted(key for key in now if identity.get(key) != now[key])
+                if other:
+                    # Another learner has other parameters, which say less.
+                    key = "learner" if "learner" in other else other[0]
+                    was, is_now = (repr(x.get(key))[:_SHOWN] for x in (identity, now))
+                    differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
+                    raise ArtefactError(
+                        f"{self.path} belongs to another fit: {differs}; name another "
+                        "file, or delete this one to start anew"
+                    )
                 yield file
         except (OSError, ArtefactError):
             raise
         except _DAMAGE as error:
             raise ArtefactError(damaged) from error
-
-    def _check_identity(self, saved: dict[str, Any]) -> None:
-        now = self.identity
-        other = sorted(key for key in now if saved.get(key) != now[key])
-        if not other:
-            return
-        # Another learner has other parameters, which say less.
-        key = "learner" if "learner" in other else other[0]
-        was, is_now = (
-            text if len(text := repr(of.get(key))) <= 80 else f"{text[:80]}..."
-            for of in (saved, now)
-        )
-        differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
-        raise ArtefactError(
-            f"{self.path} belongs to another fit: {differs}; name another file, or "
-            "delete this one to start anew"
-        )
 
 
 @contextmanager

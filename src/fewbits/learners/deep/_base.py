@@ -31,36 +31,35 @@ from fewbits.learners._core._iterative import (
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import USUAL, Config
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
-from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep._network import (
     MOST_BYTES,
     HashNetwork,
     Head,
     Items,
+    as_device,
+    deterministic,
+    device_of,
     frozen_layers,
     learn_standardize,
     parts_of,
     probe_backbone,
-    still_modules,
-)
-from fewbits.learners.deep._posterior import Control
-from fewbits.learners.deep._torch import (
-    as_device,
-    deterministic,
-    device_of,
     reproducible,
+    still_modules,
     undisturbed,
 )
+from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._trainer import (
     Callback,
     Classify,
+    Evaluator,
     Objective,
     Problem,
     Trainer,
+    split_off,
 )
-from fewbits.learners.deep.centres._unique import unique
+from fewbits.learners.deep.centres import unique
 from fewbits.learners.deep.losses import Loss, LossContext, Targets
-from fewbits.learners.deep.losses._classes import CodebookLoss
+from fewbits.learners.deep.losses._centres import CodebookLoss
 
 _CENTRE_EPOCHS = 50  # as many as LLC's
 _SHOWN = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
@@ -174,17 +173,8 @@ class DeepLearner(Learner):
         return "refit=True" if self.refit else ""
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
-        """Return what the encoder is given: the features of the trained backbone.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, ...)
-            Items; features themselves when there is no backbone.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features), dtype float32
-        """
+        """Return what the encoder is given, float32 (n, n_features), of items."""
+        # The features of the trained backbone; X itself where there is none.
         check_is_fitted(self, "encoder_")
         with self._running():
             items = self._features(X, reset=False)
@@ -358,7 +348,7 @@ class DeepLearner(Learner):
         if objective.has_loss:
             loss.start(context)
         if control is not None:
-            own = "centres" if objective.has_loss else "kind"
+            own = "codes" if objective.has_loss else "centres"
             control.start(replace(context, centres=getattr(loss, own, None)))
         # What is trained, and on what: on features where the backbone stays.
         trained, items, device = network, problem.items, as_device(self.device)

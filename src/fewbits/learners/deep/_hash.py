@@ -14,10 +14,10 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import warn_of_interrupt
 from fewbits.learners.deep._base import DeepLearner, Problem
+from fewbits.learners.deep._network import copy_of
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
-from fewbits.learners.deep._torch import copy_of
 from fewbits.learners.deep._trainer import Trainer
-from fewbits.learners.deep.centres._unique import check_sizes
+from fewbits.learners.deep.centres import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 
 #: The controls beside a loss by the names that learners and the command line know.
@@ -98,8 +98,25 @@ class DeepHash(DeepLearner):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _as_loss(self.loss)
-        _as_control(self.control)
+        self._parts()
+
+    def _parts(self) -> tuple[Loss, Control | None]:
+        """Return the loss and the control, made by their names, or copies of them."""
+        loss, control = self.loss, self.control
+        if isinstance(loss, str) and loss in LOSSES:
+            loss = LOSSES[loss]()
+        if isinstance(control, str) and control in CONTROLS:
+            control = CONTROLS[control]()
+        if not isinstance(loss, Loss):
+            raise ArgumentError(
+                f"loss must be a Loss or one of {', '.join(LOSSES)}, got {loss!r}"
+            )
+        if not isinstance(control, Control | None):
+            raise ArgumentError(
+                f"control must be {', '.join(map(repr, CONTROLS))}, PosteriorControl, "
+                f"CentreControl or None, got {control!r}"
+            )
+        return deepcopy(loss), deepcopy(control)
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         backbone = self._network_config.backbone  # trained in place
@@ -134,7 +151,7 @@ class DeepHash(DeepLearner):
         self, problem: Problem, n_epochs: int | None = None, phase: str = ""
     ) -> tuple[Encoder, Trainer]:
         check_sizes(problem.targets.n_classes, self.n_bits)
-        loss, control = _as_loss(self.loss), _as_control(self.control)
+        loss, control = self._parts()
         counts = control is None or control.mode == "add"
         network = self._make_network(
             problem,
@@ -154,27 +171,5 @@ class DeepHash(DeepLearner):
         classifier = objective.loss.classifier if objective.has_loss else None
         self.classifier_ = None if classifier is None else classifier.cpu().numpy()
         pulling = objective.loss if objective.has_loss else objective.control
-        centres = getattr(pulling, "centres", None)
+        centres = getattr(pulling, "codes", None)
         self.centres_ = None if centres is None else centres.cpu().numpy().astype("i1")
-
-
-def _as_loss(loss: Any) -> Loss:
-    if isinstance(loss, Loss):
-        return deepcopy(loss)
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise ArgumentError(
-            f"loss must be a Loss or one of {', '.join(LOSSES)}, got {loss!r}"
-        )
-    return LOSSES[loss]()
-
-
-def _as_control(control: Any) -> Control | None:
-    if control is None or isinstance(control, Control):
-        return deepcopy(control)
-    if not isinstance(control, str) or control not in CONTROLS:
-        names = ", ".join(repr(name) for name in CONTROLS)
-        raise ArgumentError(
-            f"control must be {names}, PosteriorControl, CentreControl or None, got "
-            f"{control!r}"
-        )
-    return CONTROLS[control]()

@@ -20,17 +20,18 @@ from fewbits.learners._core._parameters import N_BITS, USUAL, Config, check_inte
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._config import CodebookConfig
 from fewbits.learners.deep._network import HashNetwork
-from fewbits.learners.deep.centres._unique import UniqueCodes, check_sizes, unique
+from fewbits.learners.deep.centres import UniqueCodes, check_sizes, unique
 from fewbits.learners.deep.losses import LossContext
 from fewbits.learners.deep.losses._centres import (
     PREDICTABLE,
     SEMANTIC,
+    ClassLoss,
+    CodebookLoss,
+    CodeLoss,
     class_means,
     given_codes,
     make_centres,
-    shape_of,
 )
-from fewbits.learners.deep.losses._classes import ClassLoss, CodebookLoss, CodeLoss
 
 _CODEBOOKS = ("learnt", "predictable", "semantic", "random", "svd", "cca")
 _CLASSIFIER_EPOCHS = 20
@@ -295,9 +296,13 @@ class LLC(DeepLearner):
 
 
 def _shape_of(codebook: Any) -> tuple[int, ...]:
+    """Return the shape of what should be codes, of rows of different lengths ()."""
     if isinstance(codebook, Codebook):
         return len(codebook), codebook.n_bits
-    return shape_of(codebook)
+    try:
+        return np.shape(codebook)
+    except ValueError:
+        return ()
 
 
 # Codebooks that are drawn, or known from a classifier or CCA: real numbers (n_classes,

@@ -9,8 +9,9 @@ joint distribution of the block given the scores, eqs. (4) and (5), and the scor
 trained to make the blocks of their centre likely, eqs. (6) and (7).
 """
 
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,9 +19,8 @@ from torch.nn.functional import log_softmax, pad, silu, softmax
 from torch.nn.utils.rnn import pad_sequence
 
 from fewbits._warnings import warn_user
-from fewbits.learners._core._docs import complete
-from fewbits.learners._core._parameters import Interval, check, words
-from fewbits.learners.deep.losses._base import Batch, LossContext, shown_options
+from fewbits.learners._core._parameters import Interval, words
+from fewbits.learners.deep.losses._base import Batch, LossContext, Term
 from fewbits.learners.deep.losses._centres import centre_loss, make_centres
 
 _NEVER = -1e30  # log-odds of values that a shorter block cannot have
@@ -44,7 +44,8 @@ class ControlLoss(NamedTuple):
     own: Tensor
 
 
-class Control(nn.Module, ABC):
+@dataclass(eq=False, repr=False)
+class Control(Term):
     """A term beside a loss.
 
     Parameters
@@ -61,38 +62,31 @@ class Control(nn.Module, ABC):
         Whether it is added to the loss, or takes its place. The paper does not say.
     """
 
-    centres: Tensor
+    centres: Any = None
+    weight: float = 1.0
+    mode: str = "add"
+    codes: Tensor = field(init=False)  # of the classes
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        complete(cls)
-
-    def __init__(
-        self, centres: Any = None, weight: float = 1.0, mode: str = "add"
-    ) -> None:
-        super().__init__()
-        check("mode", mode, [words("add", "replace")])
-        check("weight", weight, [Interval(float, 0)])
-        self.kind, self.weight, self.mode = centres, weight, mode
+    constraints: ClassVar = {
+        "weight": [Interval(float, 0)],
+        "mode": [words("add", "replace")],
+    }
 
     def start(self, context: LossContext) -> None:
         of_loss = context.centres
         beside = isinstance(of_loss, Tensor)
-        if self.kind is None and beside:
-            centres = of_loss.clone()
+        if self.centres is None and beside:
+            codes = of_loss.clone()
         else:
-            kind = of_loss if self.kind is None else self.kind
-            centres = make_centres("hadamard" if kind is None else kind, context)
-        self.register_buffer("centres", centres)
-        if beside and not torch.equal(centres, of_loss):
+            kind = of_loss if self.centres is None else self.centres
+            codes = make_centres("hadamard" if kind is None else kind, context)
+        self.register_buffer("codes", codes)
+        if beside and not torch.equal(codes, of_loss):
             warn_user(
                 "the loss and its control draw items to different centres of their "
                 "classes: leave out those of the control, or let it replace the loss "
                 "(mode='replace')"
             )
-
-    def extra_repr(self) -> str:
-        return shown_options(self)
 
     @abstractmethod
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
@@ -108,10 +102,11 @@ class CentreControl(Control):
     """
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
-        codes = scores.shape[1] * centre_loss(2 * scores, self.centres, batch, "sum")
+        codes = scores.shape[1] * centre_loss(2 * scores, self.codes, batch, "sum")
         return ControlLoss(codes, torch.zeros_like(codes))
 
 
+@dataclass(eq=False, repr=False)
 class PosteriorControl(Control):
     """Train codes by the likelihood of their class's centre, block by block.
 
@@ -142,25 +137,20 @@ class PosteriorControl(Control):
     Zhu et al., "A Lower Bound of Hash Codes' Performance", NeurIPS 2022.
     """
 
-    places: Tensor  # of the bits of each block, n_bits where one is shorter
-    powers: Tensor  # what they add to its value
-    values: Tensor  # of the blocks of the centres
+    _: KW_ONLY
+    n_hidden: int = 256
+    dropout: float = 0.5
+    block: int = 8
+    #: Places of the bits of each block, n_bits where one is shorter.
+    places: Tensor = field(init=False)
+    powers: Tensor = field(init=False)  # what they add to its value
+    values: Tensor = field(init=False)  # of the blocks of the centres
 
-    def __init__(
-        self,
-        centres: Any = None,
-        weight: float = 1.0,
-        mode: str = "add",
-        *,
-        n_hidden: int = 256,
-        dropout: float = 0.5,
-        block: int = 8,
-    ) -> None:
-        super().__init__(centres, weight, mode)
-        check("n_hidden", n_hidden, [Interval(int, 1)])
-        check("block", block, [Interval(int, 1, 12)])
-        check("dropout", dropout, [Interval(float, 0, 0.99)])
-        self.n_hidden, self.dropout, self.block = n_hidden, dropout, block
+    constraints: ClassVar = Control.constraints | {
+        "n_hidden": [Interval(int, 1)],
+        "dropout": [Interval(float, 0, 0.99)],
+        "block": [Interval(int, 1, 12)],
+    }
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -172,7 +162,7 @@ class PosteriorControl(Control):
         used = places < context.n_bits
         powers = used << torch.arange(used.shape[1])
         self.register_buffer("powers", powers[:, None], persistent=False)
-        self.register_buffer("values", self._values(self._blocks(self.centres)))
+        self.register_buffer("values", self._values(self._blocks(self.codes)))
         self.surrogate = Surrogate(used.sum(dim=1), self.n_hidden, self.dropout)
         self.surrogate.reset(context.generator())
 

@@ -21,7 +21,7 @@ from fewbits.learners._itq import InnerITQ
 from fewbits.learners._supervised_itq import SUPERVISION, supervision_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._hash import DeepHash
-from fewbits.learners.deep._torch import as_device
+from fewbits.learners.deep._network import as_device
 from fewbits.learners.deep.losses import CSQ
 
 Float64Array = NDArray[np.float64]

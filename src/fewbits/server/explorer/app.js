@@ -17,7 +17,15 @@ import { Api, latest } from "./lib/api.js";
 import { byId, count, fill, h, noun, plural } from "./lib/dom.js";
 import { empty, failure, warning } from "./lib/notes.js";
 import { themeSwitch } from "./lib/theme.js";
-import { VIEWS } from "./views.js";
+import { view as bits } from "./views/bits.js";
+import { view as duplicates } from "./views/duplicates.js";
+import { view as health } from "./views/health.js";
+import { view as map } from "./views/map.js";
+import { view as search } from "./views/search.js";
+import { view as teach } from "./views/teach.js";
+
+/** In the order of the navigation. */
+const VIEWS = [search, bits, map, teach, duplicates, health];
 
 const root = byId("view");
 let facts = null;

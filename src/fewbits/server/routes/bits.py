@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -57,10 +56,24 @@ async def bit(
     """Show what one bit means: extreme items of both sides, words, and classes."""
     collection = view.collection
     check_bit(bit, collection.encoder.n_bits)
-    look = partial(bit_examples, collection)
+
+    def look() -> "tuple[str, int, Extremes | None]":
+        from fewbits.collection.pages import bit_scores
+
+        check_filled(collection)
+        has_vectors = collection.vector_dtype is not None
+        by = "vectors" if has_vectors or collection.kind == "codes" else collection.kind
+        try:
+            scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))
+        except FewbitsError:  # nothing to score, or not with what is installed here
+            return "codes", min(len(collection), _CODES), None
+        return by, len(scores.positions), scores.extremes(_MOST_EXAMPLES)
+
+    # What tells which items show bits best, of how many, and these, of all bits.
     by, n_items, extremes = await view.cached("examples", look, lane="heavy")
-    work = partial(meaning_of_bit, collection, bit, extremes, k=k, label=label)
-    meaning = await view.run(work, lane="heavy")
+    meaning = await view.run(
+        _meaning, collection, bit, extremes, k, label, lane="heavy"
+    )
     use = (await _use(view, True))["bits"][bit]
     names = list((await _names(view)).get(bit, (None, None)))
     return Json({**use, "names": names, "by": by, "n_items": n_items, **meaning})
@@ -73,18 +86,33 @@ async def name_bit(bit: int, view: Current, request: Request) -> Json:
     view.check_writable()
     if view.folder is None:
         raise ApiError("in_memory", "a collection in memory keeps no names")
-    arguments = view.folder, view.collection, bit, body.zeros, body.ones
-    names = await view.run(save_names, *arguments, lane="changes")
-    return Json({"bit": bit, "names": list(names)})
+    check_bit(bit, view.collection.encoder.n_bits)
+    path = _path(view.folder, view.collection)
+    sides = _checked(body.zeros, "zeros"), _checked(body.ones, "ones")
+
+    def save() -> None:
+        names = {**_names_in(path, view.collection), bit: sides}
+        if sides == (None, None):
+            del names[bit]
+        content = {str(bit): names[bit] for bit in sorted(names)}
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        with atomic_write(path) as file:
+            file.write(text.encode())
+
+    await view.run(save, lane="changes")  # one at a time
+    return Json({"bit": bit, "names": list(sides)})
 
 
 async def _use(view: View, proposals: bool) -> dict[str, Any]:
-    work = partial(use_of_bits, view.collection, proposals=proposals)
+    work = partial(_use_of_bits, view.collection, proposals)
     return await view.cached(("bits", proposals), work, lane="heavy")
 
 
 async def _names(view: View) -> dict[int, Sides]:
-    return await view.run(names_of_bits, view.folder, view.collection)
+    if view.folder is None:
+        return {}
+    path = _path(view.folder, view.collection)
+    return await view.run(_names_in, path, view.collection)
 
 
 # Use.
@@ -99,33 +127,42 @@ _TIMES = 3  # as often on its side a word of a name is as on the other
 _LEAST = 0.25  # of the items of a side, together, that the words of its name are of
 
 
-def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, Any]:
-    """Return how the bits of a collection are used, and which say about the same.
+def _use_of_bits(collection: Collection, proposals: bool) -> dict[str, Any]:
+    """Return how bits are used, and which correlate by more than .5 (``same_as``).
 
-    Shares are of all items; bits are compared on `n_compared` of them, none where codes
-    are too long for that, and names proposed from `n_read` texts, which takes most of
-    the time. Bits are the ``same_as`` others where they correlate by more than .5 in
-    absolute value; `n_groups` bits say different things.
+    Shares are of all items; bits are compared on ``n_compared`` of them, none where
+    codes are too long for that, and names proposed from ``n_read`` texts, which takes
+    most of the time. ``n_groups`` bits say different things.
     """
-    from fewbits.analysis.bits import count_ones
+    from fewbits.analysis.bits import count_ones, distinct_bits
 
     check_filled(collection)
     codes, n_bits = collection.codes, collection.encoder.n_bits
-    n_compared, alike = _alike(codes, n_bits)
+    n_compared = affordable(_COMPARED, n_bits, _USUAL, 2)
+    alike: dict[int, list[int]] = {}
+    if n_compared < min(_FEWEST, len(codes)) and n_bits > _USUAL:
+        n_compared = 0
+    else:
+        sample = codes[sampled(len(codes), n_compared)]
+        n_compared = len(sample)
+        for bit, others in distinct_bits(sample, n_bits, n_shown=n_bits).items():
+            group = sorted((bit, *others))
+            alike |= {bit: [x for x in group if x != bit] for bit in group}
     n_read, names = 0, {}
-    texts = None
-    if proposals:
-        positions = sampled(len(codes), affordable(_READ, n_bits, _USUAL, 1))
-        texts = _words(collection, positions)
+    positions = sampled(len(codes), affordable(_READ, n_bits, _USUAL, 1))
+    texts = _words(collection, positions) if proposals else None
     if texts is not None:
-        n_read = len(positions)
-        # Of many classes, each is a small share of a side that it yet belongs to.
-        least = 0.1 if collection.kind == "texts" else 0.0
-        sample = np.ascontiguousarray(codes[positions])
-        options: dict[str, Any] = {"n_words": _WORDS, "min_share": least}
         from fewbits.analysis.names import propose_names
 
-        names = propose_names(texts, sample, n_bits, **options).bits
+        n_read = len(positions)
+        names = propose_names(
+            texts,
+            np.ascontiguousarray(codes[positions]),
+            n_bits,
+            n_words=_WORDS,
+            # Of many classes, each is a small share of a side that it yet belongs to.
+            min_share=0.1 if collection.kind == "texts" else 0.0,
+        ).bits
     bits = []
     for bit, share in enumerate((count_ones(codes, n_bits) / len(codes)).tolist()):
         sides = names.get(bit)
@@ -146,20 +183,6 @@ def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, 
         "n_groups": len({min((entry["bit"], *entry["same_as"])) for entry in alive}),
         "bits": bits,
     }
-
-
-def _alike(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]:
-    """Return how many codes bits were compared on, and the others alike to each."""
-    from fewbits.analysis.bits import distinct_bits
-
-    n = affordable(_COMPARED, n_bits, _USUAL, 2)
-    if n < min(_FEWEST, len(codes)) and n_bits > _USUAL:
-        return 0, {}
-    sample = codes[sampled(len(codes), n)]
-    groups_by_bit = distinct_bits(sample, n_bits, n_shown=n_bits)
-    groups = [sorted((bit, *others)) for bit, others in groups_by_bit.items()]
-    pairs = ((bit, group) for group in groups for bit in group)
-    return len(sample), {bit: [x for x in group if x != bit] for bit, group in pairs}
 
 
 def _words(
@@ -206,38 +229,17 @@ _MOST_EXAMPLES = 100
 _CLASSES = 8  # at each end
 
 
-def bit_examples(collection: Collection) -> "tuple[str, int, Extremes | None]":
-    """Return the items of a sample that show the sides of all bits best.
-
-    First what tells it: scores of kept "vectors", or of "texts" or "images" that are
-    read again; or "codes" alone, by which no item is extreme. Then how many items were
-    looked at, and those of the largest scores of each bit.
-    """
-    from fewbits.collection.pages import bit_scores
-
-    check_filled(collection)
-    has_vectors = collection.vector_dtype is not None
-    by = "vectors" if has_vectors or collection.kind == "codes" else collection.kind
-    try:
-        scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))
-    except FewbitsError:  # nothing to score, or not with what is installed here
-        return "codes", min(len(collection), _CODES), None
-    return by, len(scores.positions), scores.extremes(_MOST_EXAMPLES)
-
-
-def meaning_of_bit(
+def _meaning(
     collection: Collection,
     bit: int,
     extremes: "Extremes | None",
-    *,
-    k: int = 8,
-    label: str | None = None,
+    k: int,
+    label: str | None,
 ) -> dict[str, Any]:
-    """Show what one bit means, by `k` examples of each side, and classes by a column.
+    """Return `k` examples of each side, and the ends of the classes of a column.
 
     Examples have a ``score``, or where no item is extreme the ``distance`` of their
-    code from the majority of its side. Of a long list of classes, in the order of their
-    share of ones, only the ends are shown.
+    code from the majority of its side. Classes are in the order of their share of ones.
     """
     sides, classes, n_classes = [], None, 0
     for value in (0, 1):
@@ -310,52 +312,17 @@ def _classes(collection: Collection, bit: int, label: str) -> list[dict[str, Any
 # Names, in a file in the folder of the collection.
 
 _LONGEST_NAME = 200
-_NAMING = Lock()
 
 
-def names_path(folder: str | Path, collection: Collection) -> Path:
-    """Return the file with the names of the bits of an encoder.
-
-    Its name holds the encoder's fingerprint: bits of another encoder have other
-    meanings. ``fewbits inspect --names`` takes the file.
-    """
-    return Path(folder) / f"bit-names-{collection.encoder.fingerprint[:12]}.json"
+def _path(folder: Path, collection: Collection) -> Path:
+    """Return the file of the names: the bits of another encoder mean other things."""
+    return folder / f"bit-names-{collection.encoder.fingerprint[:12]}.json"
 
 
-def names_of_bits(
-    folder: str | Path | None, collection: Collection
-) -> dict[int, Sides]:
-    """Return the names that were given to bits; none without a folder."""
-    path = None if folder is None else names_path(folder, collection)
-    if path is None or not path.is_file():
-        return {}
+def _names_in(path: Path, collection: Collection) -> dict[int, Sides]:
+    named = read_names(path) if path.is_file() else {}
     n_bits = collection.encoder.n_bits
-    return {bit: sides for bit, sides in read_names(path).items() if bit < n_bits}
-
-
-def save_names(
-    folder: str | Path,
-    collection: Collection,
-    bit: int,
-    zeros: str | None,
-    ones: str | None,
-) -> Sides:
-    """Name the values 0 and 1 of a bit, and return their names as they were saved.
-
-    None, or a blank, takes the name away. Names of more than 200 characters, or
-    with control characters, are refused.
-    """
-    check_bit(bit, collection.encoder.n_bits)
-    sides = _checked(zeros, "zeros"), _checked(ones, "ones")
-    with _NAMING:
-        names = {**names_of_bits(folder, collection), bit: sides}
-        if sides == (None, None):
-            del names[bit]
-        content = {str(bit): names[bit] for bit in sorted(names)}
-        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-        with atomic_write(names_path(folder, collection)) as file:
-            file.write(text.encode())
-    return sides
+    return {bit: sides for bit, sides in named.items() if bit < n_bits}
 
 
 def _checked(name: str | None, side: str) -> str | None:

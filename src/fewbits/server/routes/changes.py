@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 
 from fewbits._arrow import as_array, as_frame
 from fewbits._warnings import collected_warnings
+from fewbits.client.wire import NO_IMAGES
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server import _bodies as bodies
@@ -54,6 +55,12 @@ async def delete(body: Any, view: View, request: Request) -> Json:
     return await _change(view, lambda col: col.delete(**_options(view, body)))
 
 
+@post_route(router, "/v1/drop-columns", bodies.DropColumnsBody, "Change")
+async def drop_columns(body: Any, view: View, request: Request) -> Json:
+    """Drop columns; codes and order stay."""
+    return await _change(view, lambda col: col.drop_columns(**_options(view, body)))
+
+
 @post_route(router, "/v1/compact", bodies.CompactBody, "Change")
 async def compact(body: Any, view: View, request: Request) -> Json:
     """Rewrite without deleted rows and superseded values, however long it takes."""
@@ -76,42 +83,51 @@ async def untag(body: Any, view: View, request: Request) -> Json:
     return await _change(view, lambda col: col.untag(**body.options()))
 
 
-@post_route(router, "/v1/changes", bodies.ChangesBody, "Change")
-async def changes(body: Any, view: View, request: Request) -> Json:
-    """Make several changes, each of which sees those before it, one commit."""
+@post_route(router, "/v1/restore", bodies.RestoreBody, "Change")
+async def restore(body: Any, view: View, request: Request) -> Json:
+    """Go back: make a new version of the rows and columns of an earlier one."""
 
-    def change(col: Collection) -> int:
-        pairs, n_changed = [*map(_name_and_body, body.changes)], 0
-        with col.transaction(timeout=_options(view, body)["timeout"]):
-            for name, change_body in pairs:
-                if name == "add":
-                    n_changed += col.add(**_rows(view, change_body))
-                elif name == "upsert":
-                    n_changed += col.upsert(**_rows(view, change_body))
-                elif name == "update":
-                    n_changed += col.update(**_columns(view, change_body))
-                else:
-                    n_changed += col.delete(**_options(view, change_body))
-        return n_changed
+    def change(col: Collection) -> None:
+        col.restore(**_options(view, body))
 
     return await _change(view, change)
 
 
-def _name_and_body(change: bodies.ChangeBody) -> tuple[str, Any]:
-    """Return which change it is, and its body."""
-    options = change.options("table")
-    names = [name for name, body in options.items() if body is not None]
-    if len(names) != 1:
-        raise ArgumentError(f"a change is one of {', '.join(options)}")
-    body = options[names[0]]
-    if change.table is not None:
-        try:
-            data = base64.b64decode(change.table, validate=True)
-        except ValueError:
-            raise ArgumentError("table is no base64") from None
-        body._table, _ = request_stream(data)
-    body.check_patterns()
-    return names[0], body
+@post_route(router, "/v1/changes", bodies.ChangesBody, "Change")
+async def changes(body: Any, view: View, request: Request) -> Json:
+    """Make several changes, each of which sees those before it, one commit."""
+
+    def apply(col: Collection) -> int:
+        pairs, n_changed = [], 0
+        for change in body.changes:
+            options = change.options("table")
+            named = [(name, one) for name, one in options.items() if one is not None]
+            if len(named) != 1:
+                raise ArgumentError(f"a change is one of {', '.join(options)}")
+            ((name, inner),) = named
+            if change.table is not None:
+                try:
+                    data = base64.b64decode(change.table, validate=True)
+                except ValueError:
+                    raise ArgumentError("table is no base64") from None
+                inner._table, _ = request_stream(data)
+            inner.check_patterns()
+            pairs.append((name, inner))
+        with col.transaction(timeout=_options(view, body)["timeout"]):
+            for name, inner in pairs:
+                if name == "add":
+                    n_changed += col.add(**_rows(view, inner))
+                elif name == "upsert":
+                    n_changed += col.upsert(**_rows(view, inner))
+                elif name == "update":
+                    n_changed += col.update(**_columns(view, inner))
+                elif name == "delete":
+                    n_changed += col.delete(**_options(view, inner))
+                else:
+                    col.drop_columns(**_options(view, inner))
+        return n_changed
+
+    return await _change(view, apply)
 
 
 async def _change(view: View, change: Callable[[Collection], int | None]) -> Json:
@@ -163,7 +179,7 @@ def _rows(view: View, body: Body) -> dict[str, Any]:
     """
     collection = view.collection
     if collection.kind == "images":
-        raise ArgumentError("images are added where they are: 'fewbits add'")
+        raise ArgumentError(NO_IMAGES)
     table, options = _table(body), _options(view, body)
     timeout = options.pop("timeout")
     options = {name: value for name, value in options.items() if value}

@@ -34,10 +34,10 @@ _LINES = 10_000  # of CSV that are written at a time
 async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
     """Count groups of near duplicates, and show the largest; or list all, as a table.
 
-    CSV says which items to keep; Arrow has the number, the position and the id of each
-    item that is in a group.
+    In JSON each item has the distance from the first of its group. CSV says which items
+    to keep; Arrow has the number, the position and the id of each item in a group.
     """
-    collection = view.collection
+    collection, most_hits = view.collection, view.settings.max_hits
 
     def groups() -> DuplicateGroups:
         confirmed = body.max_vector_distance is not None
@@ -47,67 +47,62 @@ async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
         return pairs.groups(max_pairs=min(body.max_pairs or most, most))
 
     def largest() -> dict[str, Any]:
-        return largest_groups(collection, groups(), body.max_groups)
+        whole = groups()
+        shown = _largest_first(whole)[: body.max_groups]
+        answers = []
+        for members in shown:
+            members = members[:_MAX_SHOWN]
+            codes = np.ascontiguousarray(collection.codes[members])
+            first = np.repeat(codes[:1], len(codes), axis=0)
+            items = records(collection, members)
+            for item, distance in zip(items, pair_distances(codes, first), strict=True):
+                item["distance"] = int(distance)
+            answers.append(items)
+        return {
+            "n_groups": len(whole),
+            "n_items": len(whole.ids),
+            "n_pairs": whole.n_pairs,
+            "groups": answers,
+            "sizes": [len(members) for members in shown],
+        }
+
+    def table() -> Response:
+        import pyarrow as pa
+
+        whole = groups()
+        if len(whole.ids) > most_hits:
+            raise ArgumentError(
+                f"{len(whole.ids):,} items are in groups, {most_hits:,} are answered "
+                "at most: give a smaller radius, a filter, or ask for CSV"
+            )
+        numbers = np.repeat(np.arange(len(whole)), np.diff(whole.offsets))
+        ids = pa.array(whole.ids, collection.schema.field(collection.id_name).type)
+        columns = {"_group": numbers, "_position": whole.positions, ID: ids}
+        facts = {"n_groups": len(whole), "n_pairs": whole.n_pairs}
+        return arrow_reply(pa.table(columns), **facts)
 
     def listed() -> Iterator[bytes]:
         return _lines(collection, groups(), body.keep)
+
+    async def streamed(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+        while (part := await view.run(next, lines, None)) is not None:
+            yield part
 
     kind = next((kind for kind in (CSV, ARROW) if accepts(request, kind)), None)
     if kind is not None and "max_groups" in body.model_fields_set:
         raise ArgumentError(f"max_groups is for answers in JSON: {kind} has all groups")
     if kind != CSV and body.keep is not None:
         raise ArgumentError("keep is for answers in CSV")
-    if kind == CSV:
+    if kind == CSV:  # as it is made: there may be as many lines as items
         lines = await view.run(listed, lane="heavy")
-        return StreamingResponse(_streamed(view, lines), media_type=CSV)
+        return StreamingResponse(streamed(lines), media_type=CSV)
     if kind == ARROW:
-        return await view.run(lambda: _table(view, groups()), lane="heavy")
+        return await view.run(table, lane="heavy")
     if body.model_fields_set <= {"radius", "max_groups"} and not body.max_groups:
         # Three numbers, which the page asks for again and again.
         key = "duplicates", body.radius
         return Json(await view.cached(key, largest, lane="heavy"))
     return Json(await view.run(largest, lane="heavy"))
-
-
-def _table(view: View, groups: DuplicateGroups) -> Response:
-    import pyarrow as pa
-
-    collection, most = view.collection, view.settings.max_hits
-    if len(groups.ids) > most:
-        raise ArgumentError(
-            f"{len(groups.ids):,} items are in groups, {most:,} are answered at "
-            "most: give a smaller radius, a filter, or ask for CSV"
-        )
-    numbers = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
-    ids = pa.array(groups.ids, collection.schema.field(collection.id_name).type)
-    table = {"_group": numbers, "_position": groups.positions, ID: ids}
-    return arrow_reply(pa.table(table), n_groups=len(groups), n_pairs=groups.n_pairs)
-
-
-def largest_groups(
-    collection: Collection, groups: DuplicateGroups, max_groups: int
-) -> dict[str, Any]:
-    """Count all groups, and show the first items of the largest.
-
-    The ``distance`` of an item is from the first of its group.
-    """
-    largest = _largest_first(groups)[:max_groups]
-    answers = []
-    for members in largest:
-        members = members[:_MAX_SHOWN]
-        codes = np.ascontiguousarray(collection.codes[members])
-        first = np.repeat(codes[:1], len(codes), axis=0)
-        items = records(collection, members)
-        for item, distance in zip(items, pair_distances(codes, first), strict=True):
-            item["distance"] = int(distance)
-        answers.append(items)
-    return {
-        "n_groups": len(groups),
-        "n_items": len(groups.ids),
-        "n_pairs": groups.n_pairs,
-        "groups": answers,
-        "sizes": [len(members) for members in largest],
-    }
 
 
 def _largest_first(groups: DuplicateGroups) -> list[IdArray]:
@@ -173,9 +168,3 @@ def _decisions(
     for name in collection.columns:
         table = table.append_column(items.schema.field(name), items[name])
     return table
-
-
-async def _streamed(view: View, lines: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Give lines as they are made: there may be as many as items."""
-    while (part := await view.run(next, lines, None)) is not None:
-        yield part

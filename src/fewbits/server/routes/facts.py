@@ -8,7 +8,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from fewbits._arrow import is_text
 from fewbits._version import __version__
-from fewbits.collection import Collection, tools
+from fewbits.collection import tools
 from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
 from fewbits.server._replies import Json
@@ -98,17 +98,31 @@ async def facts(
     view = await view.at(int(at) if at and at.isdecimal() else at)
 
     def answer() -> Json:
+        import pyarrow as pa
+
         collection, settings, folder = view.collection, view.settings, view.folder
         encoder, book = collection.encoder, collection.codebook
         columns, unreadable = [], []
+        n = min(len(collection), _SAMPLE)
+        positions = np.linspace(0, len(collection) - 1, n).astype(np.int64)
         for name in collection.columns:
-            fact = {"name": name, "type": str(collection.schema.field(name).type)}
+            kind = collection.schema.field(name).type
+            fact: dict[str, Any] = {"is_class": name == collection.label_column}
+            fact |= {"name": name, "type": str(kind)}
+            columns.append(fact)
+            if not n or not (is_text(kind) or pa.types.is_integer(kind)):
+                continue
             try:
-                fact |= _distinct(collection, name)
+                values = tools.take(collection, positions, [name])[name]
             except ArtefactError as error:  # others are still told
                 view.service.set_damage(str(error))
                 unreadable.append(name)
-            columns.append({"is_class": name == collection.label_column, **fact})
+                continue
+            # Of a sample: those of a large collection may be more.
+            fact["n_distinct"] = n_distinct = len(values.unique())
+            # Texts and whole numbers that repeat are classes.
+            most = min(_MOST_CLASSES if is_text(kind) else _MOST_NUMBERS, n / 2)
+            fact["is_class"] |= n_distinct <= most and name != collection.item_column
         texts = collection.kind == "texts" and collection.item_column is not None
         keeps = collection.kind != "codes" and collection.vector_dtype is not None
         facts = {
@@ -150,21 +164,3 @@ async def facts(
         return Json(facts)
 
     return await view.run(answer)
-
-
-def _distinct(collection: Collection, name: str) -> dict[str, Any]:
-    """Return what a column holds; texts and whole numbers that repeat are classes."""
-    import pyarrow as pa
-
-    kind = collection.schema.field(name).type
-    if not (is_text(kind) or pa.types.is_integer(kind)) or not len(collection):
-        return {}
-    n = min(len(collection), _SAMPLE)
-    positions = np.linspace(0, len(collection) - 1, n).astype(np.int64)
-    n_distinct = len(tools.take(collection, positions, [name])[name].unique())
-    most = _MOST_CLASSES if is_text(kind) else _MOST_NUMBERS
-    is_class = name == collection.label_column or (
-        n_distinct <= min(most, n / 2) and name != collection.item_column
-    )
-    # Of a sample: those of a large collection may be more.
-    return {"is_class": is_class, "n_distinct": n_distinct}

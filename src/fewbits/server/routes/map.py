@@ -32,10 +32,11 @@ Version = Annotated[str | None, Query(max_length=100)]
 @router.get("/v1/map")
 async def facts(view: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
-    state = view.service.maps.state(view)
-    version = view.version if state.made is None else state.made.view.version
-    current = version == view.version
-    return Json({"version": version, "current": current, **state.to_dict()})
+    made, progress = view.service.maps.look(view)
+    version = view.version if made is None else made.view.version
+    map_facts = {} if made is None else made.facts()
+    state = {"version": version, "current": version == view.version}
+    return Json({**state, "ready": made is not None, **progress, **map_facts})
 
 
 @router.get(
@@ -50,7 +51,7 @@ async def points(
     positions of all of them in the collection, four bytes each. Points are in random
     order, so that the first ones are a sample.
     """
-    _, map_ = _view_and_map(view, version)
+    map_ = _map(view, version)
     part = slice(start, start + count)
     places = map_.places[part].astype("<u2")
     positions = map_.positions[part].astype("<u4")
@@ -64,11 +65,11 @@ async def _colours(
     code: Annotated[str | None, Query(max_length=10_000)] = None,
     version: Version = None,
 ) -> "Colours":
-    view, map_ = _view_and_map(view, version)
-    work = partial(map_.colours, by, id=_id(view, id), code=code)
+    map_ = _map(view, version)
+    work = partial(map_.colours, by, id=_id(map_.view, id), code=code)
     if by.startswith(("class:", "trust")):
-        return await view.cached(("map", by), work)
-    return await view.run(work)
+        return await map_.view.cached(("map", by, id, code), work)
+    return await map_.view.run(work)
 
 
 Coloured = Annotated[Any, Depends(_colours)]
@@ -77,7 +78,8 @@ Coloured = Annotated[Any, Depends(_colours)]
 @router.get("/v1/map/legend")
 async def legend(coloured: Coloured) -> Json:
     """Describe the bytes of `/v1/map/colours`, with counts."""
-    return Json(coloured.legend)
+    _, described = coloured
+    return Json(described)
 
 
 @router.get(
@@ -88,7 +90,8 @@ async def colours(coloured: Coloured) -> Response:
 
     By `class:COLUMN`, `bit:NUMBER`, `distance` (from an `id` or a `code`) or `trust`.
     """
-    return Response(coloured.values.tobytes(), media_type=BYTES)
+    values, _ = coloured
+    return Response(values.tobytes(), media_type=BYTES)
 
 
 @router.get("/v1/map/neighbours")
@@ -100,9 +103,8 @@ async def neighbours(
     version: Version = None,
 ) -> Json:
     """List the items nearest to one of them, among all, on the map or not."""
-    view, map_ = _view_and_map(view, version)
-    work = partial(map_.neighbours, row=row, id=_id(view, id), k=k)
-    return Json(await view.run(work))
+    map_ = _map(view, version)
+    return Json(await view.run(map_.neighbours, row, _id(map_.view, id), k))
 
 
 @router.get("/v1/map/outliers")
@@ -112,9 +114,9 @@ async def outliers(
     version: Version = None,
 ) -> Json:
     """List items far from all others, and those among items of another class."""
-    view, map_ = _view_and_map(view, version)
-    work = partial(map_.outliers, label)
-    return Json(await view.cached(("map outliers", label), work, lane="heavy"))
+    map_ = _map(view, version)
+    key, work = ("map outliers", label), partial(map_.outliers, label)
+    return Json(await map_.view.cached(key, work, lane="heavy"))
 
 
 @post_route(router, "/v1/map/export", MapExportBody, "Items", CSV, PARQUET, ARROW)
@@ -123,43 +125,37 @@ async def export(body: Any, view: View, request: Request) -> Response:
 
     JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
     """
-    view, map_ = _view_and_map(view, body.version)
-    collection, positions = view.collection, np.array(body.positions, np.int64)
+    map_ = _map(view, body.version)
+    collection, positions = map_.view.collection, np.array(body.positions, np.int64)
 
     def answer() -> Response:
         if len(np.unique(positions)) < len(positions):
             raise ArgumentError("ask for each item once")
-        check_hits(view, len(positions), body.neighbours + 1)
-        if not accepts(request, JSON):
-            table = map_.table(positions, n_neighbours=body.neighbours)
-            return items_reply(table, request, CSV)
         if positions.max() >= len(collection):
             raise ArgumentError(f"positions are from 0 to {len(collection) - 1}")
+        check_hits(map_.view, len(positions), body.neighbours + 1)
+        if not accepts(request, JSON):
+            return items_reply(map_.table(positions, body.neighbours), request, CSV)
         items = tools.take(collection, positions, codes=True)
         return items_reply(items, request, JSON)
 
     return await view.run(answer)
 
 
-def _view_and_map(view: View, version: str | None) -> "tuple[View, CollectionMap]":
-    """Return a map, and the snapshot that it is of: the newest, or one that is held."""
-    updates = view.service.maps
-    if version is None or version == view.version:
-        state = updates.state(view)
-        entry, fault = state.made, state.fault
-        if entry is None or version not in (None, entry.view.version):
-            raise ApiError(
-                "map_not_ready",
-                fault or "the map is being made: ask /v1/map how far it is",
-                RETRY,
-            )
-    else:
-        entry = updates.held(version)
-        if entry is None:
+def _map(view: View, version: str | None) -> "CollectionMap":
+    """Return the newest map, or that of a snapshot which is held."""
+    maps = view.service.maps
+    if version not in (None, view.version):
+        if (held := maps.held(version)) is None:
             raise ApiError(
                 "map_changed", "the collection has changed: load the map again"
             )
-    return entry.view, entry.map
+        return held
+    made, progress = maps.look(view)
+    if made is None or version not in (None, made.view.version):
+        wait = "the map is being made: ask /v1/map how far it is"
+        raise ApiError("map_not_ready", progress["fault"] or wait, RETRY)
+    return made
 
 
 def _id(view: View, id: str | None) -> Any:

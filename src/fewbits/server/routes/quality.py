@@ -31,57 +31,54 @@ _OF_CODES = "n_dead_bits", "effective_bits", "n_distinct", "n_shared", "largest_
 
 @router.get("/v1/quality")
 async def quality(view: Current) -> Json:
-    """Return the use of bits, bytes and files, and the last verification."""
-    answer = await view.cached("quality", partial(quality_of, view.collection))
-    service, warnings = view.service, answer["warnings"]
-    if answer["n_dead_bits"] is None:  # damaged codes may be repaired meanwhile
+    """Return the use of bits, bytes and files, and the last verification.
+
+    Facts about codes are None where damage keeps these from being read.
+    """
+    service, collection = view.service, view.collection
+
+    def answer() -> dict[str, Any]:
+        from fewbits.analysis.bits import bit_report, count_ones
+
+        check_filled(collection)
+        n_bits = collection.encoder.n_bits
+        facts: dict[str, Any] = {
+            "n_items": len(collection),
+            "n_bits": n_bits,
+            "version": None if collection.path is None else collection.version,
+            **collection.usage(),
+        }
+        try:
+            codes = collection.codes
+        except ArtefactError as error:
+            warnings = [f"the codes cannot be read: {error}"]
+            unread = dict.fromkeys(_OF_CODES)
+            return {**facts, **unread, "n_sample": 0, "warnings": warnings}
+        ones = count_ones(codes, n_bits)
+        sample = sampled(len(codes), affordable(_SAMPLE, n_bits, 1024, 2))
+        report = bit_report(codes[sample], n_bits, n_pairs=100_000)
+        effective = report.effective_bits
+        n_dead = int(np.count_nonzero((ones == 0) | (ones == len(codes))))
+        sizes = report.n_distinct, report.n_shared, report.largest_group
+        numbers = n_dead, None if np.isnan(effective) else effective, *sizes
+        return {
+            **facts,
+            **dict(zip(_OF_CODES, numbers, strict=True)),
+            "n_sample": len(sample),
+            "warnings": list(report.warnings),
+        }
+
+    facts = await view.cached("quality", answer)
+    warnings = facts["warnings"]
+    if facts["n_dead_bits"] is None:  # damaged codes may be repaired meanwhile
         view.results.pop("quality", None)
         service.set_damage(warnings[0])
-    recorded = await view.run(view.collection.last_verified)
-    verifications = [x for x in (recorded, view.service.verified) if x is not None]
+    recorded = await view.run(collection.last_verified)
+    verifications = [x for x in (recorded, service.verified) if x is not None]
     last = max(verifications, key=lambda verified: verified.at, default=None)
     public = [service.public(warning) for warning in warnings]
     verify = None if last is None else _public(view, last)
-    return Json({**answer, "warnings": public, "last_verify": verify})
-
-
-def quality_of(collection: Collection) -> dict[str, Any]:
-    """Return the use of the bits, rows and bytes of a collection.
-
-    What `Collection.usage` returns, and of a sample of codes how many independent bits
-    would spread as much (``effective_bits``), how many are different, how many items
-    share their code with another (``n_shared``) and with the most others. All of these
-    are None where damage keeps the codes from being read.
-    """
-    from fewbits.analysis.bits import bit_report, count_ones
-
-    check_filled(collection)
-    n_bits = collection.encoder.n_bits
-    answer: dict[str, Any] = {
-        "n_items": len(collection),
-        "n_bits": n_bits,
-        "version": None if collection.path is None else collection.version,
-        **collection.usage(),
-    }
-    try:
-        codes = collection.codes
-    except ArtefactError as error:
-        warnings = [f"the codes cannot be read: {error}"]
-        unread = dict.fromkeys(_OF_CODES)
-        return {**answer, **unread, "n_sample": 0, "warnings": warnings}
-    ones = count_ones(codes, n_bits)
-    sample = sampled(len(codes), affordable(_SAMPLE, n_bits, 1024, 2))
-    report = bit_report(codes[sample], n_bits, n_pairs=100_000)
-    effective = report.effective_bits
-    n_dead = int(np.count_nonzero((ones == 0) | (ones == len(codes))))
-    sizes = report.n_distinct, report.n_shared, report.largest_group
-    numbers = n_dead, None if np.isnan(effective) else effective, *sizes
-    return {
-        **answer,
-        **dict(zip(_OF_CODES, numbers, strict=True)),
-        "n_sample": len(sample),
-        "warnings": list(report.warnings),
-    }
+    return Json({**facts, "warnings": public, "last_verify": verify})
 
 
 # Recall.
@@ -97,45 +94,47 @@ _NO_VECTORS = (
 
 @router.get("/v1/quality/recall")
 async def recall(view: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> Json:
-    """Estimate the recall of each way to search; takes seconds when first asked."""
-    work = partial(recall_of, view.collection, k)
-    answer = await view.cached(("recall", k), work, lane="heavy")
-    service, reason = view.service, answer["reason"]
+    """Estimate the recall of each way to search; takes seconds when first asked.
+
+    ``truth`` is what the exact neighbours were found with: "vectors" that are kept, or
+    "texts" that are embedded again; ``reason`` why there are no estimates.
+    """
+    service, collection = view.service, view.collection
+
+    def answer() -> dict[str, Any]:
+        check_filled(collection)
+        truth, vectors, reason = "vectors", None, _NO_VECTORS
+        n_numbers = max(1, len(collection) * collection.encoder.n_features)
+        n_queries = int(min(max(_WORK / n_numbers, _QUERIES[0]), _QUERIES[1]))
+        column, has_vectors = (
+            collection.item_column,
+            collection.vector_dtype is not None,
+        )
+        few_texts = collection.kind == "texts" and len(collection) <= _READ_AGAIN
+        try:
+            if not has_vectors and column is not None and few_texts:
+                truth = "texts"
+                vectors = collection.features(list(collection.column(column)))
+            if has_vectors or vectors is not None:
+                estimates = collection.recall(k, vectors=vectors, n_queries=n_queries)
+                rows = [estimate.to_dict() for estimate in estimates]
+                return {"estimates": rows, "truth": truth, "reason": None}
+        except FewbitsError as error:
+            reason = str(error)
+        return {"estimates": [], "truth": None, "reason": reason}
+
+    estimates = await view.cached(("recall", k), answer, lane="heavy")
+    reason = estimates["reason"]
     if reason is not None and service.names_file(reason):
         view.results.pop(("recall", k), None)
         service.set_damage(reason)
-        answer = {**answer, "reason": service.public(reason)}
-    return Json(answer)
-
-
-def recall_of(collection: Collection, k: int = 10) -> dict[str, Any]:
-    """Estimate the recall of a collection with bounded work, as well as it can be told.
-
-    The larger the collection, the fewer queries. ``truth`` is what the exact neighbours
-    were found with: ``"vectors"`` that are kept, or ``"texts"`` that are embedded
-    again; ``reason`` why there are no estimates. One of the two is None.
-    """
-    check_filled(collection)
-    truth, vectors, reason = "vectors", None, _NO_VECTORS
-    n_numbers = max(1, len(collection) * collection.encoder.n_features)
-    n_queries = int(min(max(_WORK / n_numbers, _QUERIES[0]), _QUERIES[1]))
-    column = collection.item_column
-    few_texts = collection.kind == "texts" and len(collection) <= _READ_AGAIN
-    try:
-        if collection.vector_dtype is None and column is not None and few_texts:
-            truth = "texts"
-            vectors = collection.features(list(collection.column(column)))
-        if collection.vector_dtype is not None or vectors is not None:
-            estimates = collection.recall(k, vectors=vectors, n_queries=n_queries)
-            rows = [estimate.to_dict() for estimate in estimates]
-            return {"estimates": rows, "truth": truth, "reason": None}
-    except FewbitsError as error:
-        reason = str(error)
-    return {"estimates": [], "truth": None, "reason": reason}
+        estimates = {**estimates, "reason": service.public(reason)}
+    return Json(estimates)
 
 
 # Novelty.
 
+_TRIED = 500  # items that are left out
 _ACCEPTED = 0.95  # of known items, by the threshold that is proposed
 _NEIGHBOURS = 200_000
 _DISTANCES = 1 << 22  # held at once
@@ -144,53 +143,49 @@ _FEWEST_CLASSES, _LEVEL = 5, 0.95  # of an interval over classes
 
 @router.get("/v1/novelty")
 async def novelty(view: Current, label: str | None = None) -> Json:
-    """Return the shares of known and unknown items that each threshold accepts."""
-    work = partial(novelty_of, view.collection, label)
-    return Json(await view.cached(("novelty", label), work, lane="heavy"))
+    """Return the shares of known and unknown items that each threshold accepts.
 
-
-def novelty_of(
-    collection: Collection, label: str | None = None, *, n_samples: int = 500
-) -> dict[str, Any]:
-    """Return the share of known and of unknown items that each threshold accepts.
-
-    ``known`` are the shares of `n_samples` items of the collection, each left out
-    itself, that have a neighbour within 0, 1, ..., n_bits bits; ``unknown`` those of
-    items whose whole class, of the column `label`, is left out, with 95 % confidence
-    intervals over classes that may come, None for fewer than five. ``threshold`` is the
+    ``known`` are the shares of items, each left out itself, that have a neighbour
+    within 0, 1, ..., n_bits bits; ``unknown`` those of items whose whole class is left
+    out, with 95 % confidence intervals over classes that may come. ``threshold`` is the
     smallest that accepts 95 % of new items of known classes, in expectation.
     """
-    check_filled(collection)
-    if len(collection) < 2:
-        raise ArgumentError("need at least 2 items, the collection has 1")
-    others = sampled(len(collection), _NEIGHBOURS)
-    tried = sampled(len(others), n_samples)  # places among the others
-    classes = None
-    if label is not None:
-        classes = tools.value_numbers(collection, label, others)
-        if classes.min() == classes.max():
-            raise ArgumentError(
-                f"column {label!r} has one class only, and none can be left out"
-            )
-    codes = np.ascontiguousarray(collection.codes[others])
-    nearest, foreign = _nearest(codes, tried, classes)
-    n_bits, unknown, interval = collection.encoder.n_bits, None, None
-    # Of n distances and a new one every order is as likely (split conformal
-    # prediction); where there are too few for it, all of them lie within.
-    n = len(nearest)
-    place = min(math.ceil(_ACCEPTED * (n + 1)), n) - 1
-    if classes is not None:
-        unknown = _shares(foreign, n_bits)
-        interval = _interval(foreign, classes[tried], n_bits)
-    return {
-        "known": _shares(nearest, n_bits),
-        "unknown": unknown,
-        "unknown_interval": interval,
-        "threshold": int(np.sort(nearest)[place]),
-        "radius": collection.facts.novelty_radius,
-        "n_samples": len(tried),
-        "n_items": len(others),
-    }
+    collection, n_bits = view.collection, view.collection.encoder.n_bits
+
+    def answer() -> dict[str, Any]:
+        check_filled(collection)
+        if len(collection) < 2:
+            raise ArgumentError("need at least 2 items, the collection has 1")
+        others = sampled(len(collection), _NEIGHBOURS)
+        tried = sampled(len(others), _TRIED)  # places among the others
+        classes = None
+        if label is not None:
+            classes = tools.value_numbers(collection, label, others)
+            if classes.min() == classes.max():
+                raise ArgumentError(
+                    f"column {label!r} has one class only, and none can be left out"
+                )
+        codes = np.ascontiguousarray(collection.codes[others])
+        nearest, foreign = _nearest(codes, tried, classes)
+        unknown, interval = None, None
+        if classes is not None:
+            unknown = _shares(foreign, n_bits)
+            interval = _interval(foreign, classes[tried], n_bits)
+        # Of n distances and a new one every order is as likely (split conformal
+        # prediction); where there are too few for it, all of them lie within.
+        n = len(nearest)
+        place = min(math.ceil(_ACCEPTED * (n + 1)), n) - 1
+        return {
+            "known": _shares(nearest, n_bits),
+            "unknown": unknown,
+            "unknown_interval": interval,
+            "threshold": int(np.sort(nearest)[place]),
+            "radius": collection.facts.novelty_radius,
+            "n_samples": n,
+            "n_items": len(others),
+        }
+
+    return Json(await view.cached(("novelty", label), answer, lane="heavy"))
 
 
 def _nearest(

@@ -5,14 +5,14 @@ from fewbits.learners.deep.losses._base import (
     Loss,
     LossContext,
     Targets,
-    changed_options,
 )
-from fewbits.learners.deep.losses._centres import CSQ, OrthoHash
-from fewbits.learners.deep.losses._classes import (
+from fewbits.learners.deep.losses._centres import (
+    CSQ,
     ClassLoss,
     CodebookLoss,
     CodeLoss,
     GreedyHash,
+    OrthoHash,
 )
 from fewbits.learners.deep.losses._pairs import DBDH, DCH, DSDH, HashNet
 

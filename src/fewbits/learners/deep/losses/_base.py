@@ -2,8 +2,8 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from fewbits.learners._core._docs import complete
+from fewbits.learners._core._parameters import Constraint, check, complete
 
 #: Computes the scores of all training items, (n, n_bits), without gradients.
 ScoreAll = Callable[[], Tensor]
@@ -26,40 +26,42 @@ class Targets:
 
     Attributes
     ----------
-    classes : Tensor of shape (n,), int64, or None
-    labels : Tensor of shape (n, n_classes), float32, or None
-        Exactly one of the two is given.
+    values : Tensor
+        Classes (n,), int64; or 1 for each label and 0 for others (n, n_classes),
+        float32.
     n_classes : int
     """
 
-    classes: Tensor | None
-    labels: Tensor | None
+    values: Tensor
     n_classes: int
 
     @classmethod
     def from_indicator(cls, Y: sp.csr_array, single: bool) -> "Targets":
         """Take an indicator matrix; `single` promises one label for each item."""
         if single:
-            classes = torch.from_numpy(Y.indices.astype(np.int64))
-            return cls(classes, None, Y.shape[1])
-        labels = torch.from_numpy(Y.toarray().astype(np.float32))
-        return cls(None, labels, Y.shape[1])
+            return cls(torch.from_numpy(Y.indices.astype(np.int64)), Y.shape[1])
+        return cls(torch.from_numpy(Y.toarray().astype(np.float32)), Y.shape[1])
+
+    @property
+    def classes(self) -> Tensor | None:
+        """The class of each item; None where an item may have several labels."""
+        return self.values if self.values.ndim == 1 else None
 
     def __len__(self) -> int:
-        return len(self._tensor)
+        return len(self.values)
 
     def __getitem__(self, rows: Tensor) -> "Batch":
-        return Batch(rows, self._with(self._tensor.index_select(0, rows)))
+        return Batch(rows, replace(self, values=self.values.index_select(0, rows)))
 
     def subset(self, rows: NDArray[np.int64]) -> "Targets":
-        return self._with(self._tensor[torch.from_numpy(rows)])
+        return replace(self, values=self.values[torch.from_numpy(rows)])
 
     def to(self, device: torch.device) -> "Targets":
-        return self._with(self._tensor.to(device))
+        return replace(self, values=self.values.to(device))
 
     def numpy(self) -> NDArray[Any]:
-        """Return classes (n,), or 0 and 1 for each label (n, n_classes)."""
-        array: NDArray[Any] = self._tensor.cpu().numpy()
+        """Return `values` as an array."""
+        array: NDArray[Any] = self.values.cpu().numpy()
         return array
 
     def indicator(self) -> sp.csr_array:
@@ -69,17 +71,6 @@ class Targets:
         n, classes = len(self), self.numpy()
         rows = np.arange(n + 1)
         return sp.csr_array((np.ones(n), classes, rows), (n, self.n_classes))
-
-    @property
-    def _tensor(self) -> Tensor:
-        tensor = self.labels if self.classes is None else self.classes
-        assert tensor is not None
-        return tensor
-
-    def _with(self, tensor: Tensor) -> "Targets":
-        if self.classes is None:
-            return Targets(None, tensor, self.n_classes)
-        return Targets(tensor, None, self.n_classes)
 
 
 class Batch:
@@ -108,8 +99,7 @@ class Batch:
         """1 for each label of an item, shape (b, n_classes), float32."""
         if self.classes is not None:
             return one_hot(self.classes, self._targets.n_classes).float()
-        assert self._targets.labels is not None
-        return self._targets.labels
+        return self._targets.values
 
     @property
     def labelled(self) -> Tensor | None:
@@ -169,7 +159,41 @@ class LossContext:
         return torch.Generator().manual_seed(self.seed)
 
 
-class Loss(nn.Module, ABC):
+@dataclass(eq=False, repr=False)
+class Term(nn.Module, ABC):
+    """A loss or a control; what it is made with are the fields of a dataclass."""
+
+    #: What each option may be.
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        for name, allowed in self.constraints.items():
+            check(name, getattr(self, name), allowed)
+
+    def changed_options(self) -> dict[str, Any]:
+        """Return what it was made with that is not the default."""
+        options = {}
+        for name, parameter in inspect.signature(type(self)).parameters.items():
+            default = parameter.default
+            value = getattr(self, name, default)
+            plain = value is None or isinstance(value, str | int | float)
+            if not plain or value != default:
+                options[name] = value
+        return options
+
+    def extra_repr(self) -> str:
+        return ", ".join(
+            f"{name}={'array' if isinstance(value, np.ndarray) else repr(value)}"
+            for name, value in self.changed_options().items()
+        )
+
+
+class Loss(Term):
     """A loss on the scores of a batch; its constructor takes numbers only.
 
     A new loss implements `forward`, and the other methods as far as it needs them.
@@ -179,10 +203,6 @@ class Loss(nn.Module, ABC):
     batch_norm: ClassVar[bool] = False
     #: What `NetworkConfig` drops out by default with this loss.
     head_dropout: ClassVar[float] = 0.5
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        complete(cls)
 
     def start(self, context: LossContext) -> None:
         """Make parameters and buffers for this problem; a repeated call starts anew."""
@@ -199,30 +219,7 @@ class Loss(nn.Module, ABC):
         parameters = [p for p in self.parameters() if p.requires_grad]
         return [{"params": parameters, "lr": learning_rate}] if parameters else []
 
-    def extra_repr(self) -> str:
-        return shown_options(self)
-
     @property
     def classifier(self) -> Tensor | None:
         """Weights (n_classes, n_bits) that score classes by codes, if there are any."""
         return None
-
-
-def changed_options(part: nn.Module) -> dict[str, Any]:
-    """Return what a loss or a control was made with that is not the default."""
-    options = {}
-    for name, parameter in inspect.signature(type(part)).parameters.items():
-        default = parameter.default
-        value = getattr(part, "kind" if name == "centres" else name, default)
-        plain = value is None or isinstance(value, str | int | float)
-        if not plain or value != default:
-            options[name] = value
-    return options
-
-
-def shown_options(part: nn.Module) -> str:
-    """Return the options that are not the default, as they are written."""
-    return ", ".join(
-        f"{name}={'array' if isinstance(value, np.ndarray) else repr(value)}"
-        for name, value in changed_options(part).items()
-    )

@@ -1,11 +1,13 @@
-"""Losses that pull items to the centre of their class, and how centres are made."""
+"""Losses that classify, or pull items to the centre of their class."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import (
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -15,7 +17,9 @@ from torch.nn.functional import (
 
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import Interval, check
+from fewbits.learners._core._device import tensor_signs
+from fewbits.learners._core._parameters import POSITIVE, Interval
+from fewbits.learners.deep._network import straight_through
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
@@ -45,16 +49,14 @@ class CentreLoss(Loss):
         "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     """
 
-    centres: Tensor
-
-    def __init__(self, centres: Any) -> None:
-        super().__init__()
-        self.kind = centres
+    centres: Any
+    codes: Tensor  # of the classes
 
     def start(self, context: LossContext) -> None:
-        self.register_buffer("centres", make_centres(self.kind, context))
+        self.register_buffer("codes", make_centres(self.centres, context))
 
 
+@dataclass(eq=False, repr=False)
 class CSQ(CentreLoss):
     """Pull every item towards the binary centre of its class.
 
@@ -74,12 +76,11 @@ class CSQ(CentreLoss):
     Retrieval", CVPR 2020.
     """
 
-    tie: Tensor
+    centres: Any = "hadamard"
+    quantization: float = 1e-4
+    tie: Tensor = field(init=False)
 
-    def __init__(self, centres: Any = "hadamard", quantization: float = 1e-4) -> None:
-        super().__init__(centres)
-        check("quantization", quantization, [Interval(float, 0)])
-        self.quantization = quantization
+    constraints: ClassVar = {"quantization": [Interval(float, 0)]}
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -97,11 +98,12 @@ class CSQ(CentreLoss):
 
     def centres_of(self, batch: Batch) -> Tensor:
         if batch.classes is not None:
-            return self.centres[batch.classes]
-        sums = batch.labels.to(self.centres.dtype) @ self.centres
+            return self.codes[batch.classes]
+        sums = batch.labels.to(self.codes.dtype) @ self.codes
         return torch.where(sums == 0, self.tie, sums.sign())
 
 
+@dataclass(eq=False, repr=False)
 class OrthoHash(CentreLoss):
     """One cross-entropy on the cosines between scores and fixed binary centres.
 
@@ -122,18 +124,15 @@ class OrthoHash(CentreLoss):
     Learning Objective", NeurIPS 2021.
     """
 
-    batch_norm: ClassVar[bool] = True
+    centres: Any = "hadamard"
+    scale: float = 8.0
+    margin: float = 0.2
 
-    def __init__(
-        self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
-    ) -> None:
-        super().__init__(centres)
-        check("scale", scale, [Interval(float, 0, closed="neither")])
-        check("margin", margin, [Interval(float, 0, 2)])
-        self.scale, self.margin = scale, margin
+    constraints: ClassVar = {"scale": POSITIVE, "margin": [Interval(float, 0, 2)]}
+    batch_norm = True
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        cosines = normalize(scores, eps=SHORTEST) @ normalize(self.centres).T
+        cosines = normalize(scores, eps=SHORTEST) @ normalize(self.codes).T
         labels = batch.labels.to(cosines.dtype)
         shares = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
         logits = self.scale * torch.where(labels > 0, cosines - self.margin, cosines)
@@ -189,14 +188,6 @@ def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
     return array.astype(np.int8)
 
 
-def shape_of(codes: Any) -> tuple[int, ...]:
-    """Return the shape of what should be codes, of rows of different lengths ()."""
-    try:
-        return np.shape(codes)
-    except ValueError:
-        return ()
-
-
 def class_means(
     F: NDArray[np.float64], targets: Targets
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -219,3 +210,155 @@ def centre_loss(
     target = labels @ bits / n_labels.clamp(min=1)  # linear in it, so is their mean
     weight = n_labels if reduction == "sum" else batch.labelled
     return binary_cross_entropy_with_logits(logits, target, weight=weight)
+
+
+@dataclass(eq=False, repr=False)
+class GreedyHash(Loss):
+    """Classify by the bits themselves; gradients pass the sign unchanged.
+
+    Cross-entropy of a linear classifier without a constant on ``b = sgn(u)``, and
+    ``q mean | |u| - 1 |^3``, which makes the passed gradients right in the end.
+
+    Parameters
+    ----------
+    quantization : float, default=0.1
+        The weight ``q`` of what draws scores to -1 and 1; the paper takes 0.1 for 10
+        classes and 1 for 1,000.
+
+    Notes
+    -----
+    Items with several labels get a binary cross-entropy for each; published code takes
+    the first label for the only one.
+
+    References
+    ----------
+    Su, Zhang, Han and Tian, "Greedy Hash: Towards Fast Optimization for Accurate Hash
+    Coding in CNN", NeurIPS 2018.
+    """
+
+    quantization: float = 0.1
+
+    constraints: ClassVar = {"quantization": [Interval(float, 0)]}
+
+    def start(self, context: LossContext) -> None:
+        self.layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
+        bound = context.n_bits**-0.5
+        with torch.no_grad():
+            weights = self.layer.weight
+            weights.uniform_(-bound, bound, generator=context.generator())
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        logits = self.layer(straight_through(scores))
+        penalty = ((scores.abs() - 1).abs() ** 3).mean()
+        return class_loss(logits, batch) + self.quantization * penalty
+
+    @property
+    def classifier(self) -> Tensor:
+        weights: Tensor = self.layer.weight.detach()
+        return weights
+
+
+@dataclass(eq=False, repr=False)
+class CodebookLoss(Loss):
+    """Phase 1: learn a binary code for each class by classifying with it.
+
+    Cross-entropy of ``B(C) u`` with the class, eq. (2): C is real, its signs are used,
+    and gradients pass them unchanged. The scores ``u = P F(x)`` are not signed.
+    """
+
+    # C starts from `initial`, at the spread of what else would be drawn. With the
+    # learning rate of the network, the published recipe turns hardly a bit on small
+    # data. Losses of prefixes of the lengths in `nested` are averaged. Not of the paper
+    # is what keeps similarities of classes: between ``tanh(C / s)``, with s the spread
+    # of the start, and the centred means of the classes' features, the squared
+    # differences of cosines, summed over one class's pairs, averaged over classes.
+
+    initial: Any = None
+    learning_rate: float = 1e-2
+    label_smoothing: float = 0.1
+    nested: Sequence[int] = ()
+    similarity_weight: float = 0.0
+    first: Tensor = field(init=False)
+    similarities: Tensor = field(init=False)
+
+    def start(self, context: LossContext) -> None:
+        shape = context.n_classes, context.n_bits
+        # Kaiming's, as for a layer with ReLU.
+        self.deviation = (2 / context.n_bits) ** 0.5
+        if self.initial is None:
+            C = torch.randn(shape, generator=context.generator())
+        else:
+            C = torch.as_tensor(self.initial, dtype=torch.float32)
+            C = C / C.square().mean().sqrt().clamp(min=1e-12)
+        self.C = nn.Parameter(C * self.deviation)
+        self.register_buffer("first", self.C.detach().clone())
+        if self.similarity_weight:
+            assert context.features is not None
+            means, _ = class_means(context.features(), context.targets)
+            alike = _cosines(torch.from_numpy(means - means.mean(axis=0))).float()
+            self.register_buffer("similarities", alike, persistent=False)
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        B = straight_through(self.C)
+        lengths = sorted({*self.nested, scores.shape[1]})
+        losses = [
+            class_loss(scores[:, :m] @ B[:, :m].T, batch, self.label_smoothing)
+            for m in lengths
+        ]
+        loss = torch.stack(losses).mean()
+        if self.similarity_weight:
+            relaxed = [torch.tanh(self.C[:, :m] / self.deviation) for m in lengths]
+            errors = [_cosines(T) - self.similarities for T in relaxed]
+            apart = torch.stack([E.square().sum(dim=1).mean() for E in errors])
+            loss = loss + self.similarity_weight * apart.mean()
+        return loss
+
+    def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
+        return [{"params": [self.C], "lr": self.learning_rate}]
+
+    def classify(self, scores: Tensor) -> Tensor:
+        weights: Tensor = tensor_signs(self.C.detach())
+        return scores @ weights.T
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        return self.C.detach().cpu().numpy().astype(np.float64)
+
+
+@dataclass(eq=False, repr=False)
+class CodeLoss(Loss):
+    """Phase 2: each bit a binary classification with the bit of the class's code.
+
+    The mean over bits of eq. (3), whose sum would only change the learning rate. An
+    item of several labels has the mean of their codes as target, one without a label
+    none.
+    """
+
+    codebook: Any
+    codes: Tensor = field(init=False)
+
+    def start(self, context: LossContext) -> None:
+        codes = np.array(self.codebook, np.float32)
+        self.register_buffer("codes", torch.from_numpy(codes))
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        return centre_loss(scores, self.codes, batch)
+
+
+class ClassLoss(Loss):
+    """Plain cross-entropy of a linear classifier: one output for each class."""
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        return class_loss(scores, batch)
+
+
+def class_loss(logits: Tensor, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+    """Return the cross-entropy of classes, or of each label where there are several."""
+    if batch.classes is None:
+        return binary_cross_entropy_with_logits(logits, batch.labels.to(logits.dtype))
+    return cross_entropy(logits, batch.classes, label_smoothing=label_smoothing)
+
+
+def _cosines(vectors: Tensor) -> Tensor:
+    unit = normalize(vectors)
+    return unit @ unit.T

@@ -1,12 +1,15 @@
 """Losses on pairs of items: of a batch, or of a batch and items seen before."""
 
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
 from fewbits.learners._core._device import tensor_signs
-from fewbits.learners._core._parameters import POSITIVE, Interval, check
-from fewbits.learners.deep._torch import straight_through
+from fewbits.learners._core._parameters import POSITIVE, Interval
+from fewbits.learners.deep._network import straight_through
 from fewbits.learners.deep.losses._base import (
     Batch,
     Loss,
@@ -22,6 +25,7 @@ _SAMPLE = 4096
 _MANY_CLASSES, _USUAL = 50, 5000
 #: Of fewer similar pairs than this share, they weigh as much as all others.
 _RARE = 0.25
+_MEMORY = [Interval(int, 0), None]
 _PUBLISHED, _GENTLE = 0.5, 3.2  # DBDH's alpha, and its product with n_bits
 _SWEEPS = 10  # over the bits in each descent of DSDH
 _NEAREST = 1e-3  # bits; DCH's loss of dissimilar pairs at distance 0 is infinite
@@ -39,12 +43,8 @@ class PairLoss(Loss):
         batch has hardly any similar pairs, and 0 for fewer.
     """
 
+    memory: int | None
     U: Tensor  # the scores of all training items, where some are remembered
-
-    def __init__(self, memory: int | None) -> None:
-        super().__init__()
-        check("memory", memory, [Interval(int, 0), None])
-        self.memory = memory
 
     def start(self, context: LossContext) -> None:
         self._buffers.pop("U", None)  # of an earlier training
@@ -72,6 +72,7 @@ class PairLoss(Loss):
         return self.U.index_select(0, others.rows), others
 
 
+@dataclass(eq=False, repr=False)
 class HashNet(PairLoss):
     """Weighted likelihood of pairs, and codes that harden during training.
 
@@ -92,19 +93,17 @@ class HashNet(PairLoss):
     Cao, Long, Wang and Yu, "HashNet: Deep Learning to Hash by Continuation", ICCV 2017.
     """
 
-    _RENEWED = 200
+    alpha: float | None = None
+    growth: float = 0.005
+    memory: int | None = None
+    step: int = field(default=0, init=False)
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        growth: float = 0.005,
-        memory: int | None = None,
-    ) -> None:
-        super().__init__(memory)
-        check("alpha", alpha, [*POSITIVE, None])
-        check("growth", growth, [Interval(float, 0)])
-        self.alpha, self.growth = alpha, growth
-        self.step = 0
+    constraints: ClassVar = {
+        "alpha": [*POSITIVE, None],
+        "growth": [Interval(float, 0)],
+        "memory": _MEMORY,
+    }
+    _RENEWED = 200
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -138,6 +137,7 @@ class HashNet(PairLoss):
         return mean_over(weights * losses, different(batch, others))
 
 
+@dataclass(eq=False, repr=False)
 class DBDH(PairLoss):
     """Likelihood of pairs of discrete codes, and bits that are balanced.
 
@@ -162,19 +162,18 @@ class DBDH(PairLoss):
     Neurocomputing 403 (2020).
     """
 
-    def __init__(
-        self,
-        balance: float = 0.1,
-        *,
-        memory: int | None = None,
-        alpha: float | None = None,
-        weighted: bool | None = None,
-    ) -> None:
-        super().__init__(memory)
-        check("alpha", alpha, [*POSITIVE, None])
-        check("weighted", weighted, ["boolean", None])
-        check("balance", balance, [Interval(float, 0)])
-        self.balance, self.alpha, self.weighted = balance, alpha, weighted
+    balance: float = 0.1
+    _: KW_ONLY
+    memory: int | None = None
+    alpha: float | None = None
+    weighted: bool | None = None
+
+    constraints: ClassVar = {
+        "balance": [Interval(float, 0)],
+        "memory": _MEMORY,
+        "alpha": [*POSITIVE, None],
+        "weighted": ["boolean", None],
+    }
 
     def start(self, context: LossContext) -> None:
         super().start(context)
@@ -199,6 +198,7 @@ class DBDH(PairLoss):
         return straight_through(scores.clamp(-1, 1))
 
 
+@dataclass(eq=False, repr=False)
 class DCH(Loss):
     """Cauchy likelihood of pairs: similar ones within a small Hamming distance.
 
@@ -225,13 +225,11 @@ class DCH(Loss):
     CVPR 2018.
     """
 
-    head_dropout = 0.0
+    gamma: float = 20.0
+    quantization: float = 0.1
 
-    def __init__(self, gamma: float = 20.0, quantization: float = 0.1) -> None:
-        super().__init__()
-        check("gamma", gamma, [Interval(float, 0, closed="neither")])
-        check("quantization", quantization, [Interval(float, 0)])
-        self.gamma, self.quantization = gamma, quantization
+    constraints: ClassVar = {"gamma": POSITIVE, "quantization": [Interval(float, 0)]}
+    head_dropout = 0.0
 
     def start(self, context: LossContext) -> None:
         self._share = share_of_similar(context.targets, context.generator())
@@ -257,6 +255,7 @@ class DCH(Loss):
         return mean_over(pairs, counted) + self.quantization * quantized
 
 
+@dataclass(eq=False, repr=False)
 class DSDH(PairLoss):
     """Likelihood of pairs, and discrete codes that a linear classifier can separate.
 
@@ -289,22 +288,19 @@ class DSDH(PairLoss):
     Li, Sun, He and Tan, "Deep Supervised Discrete Hashing", NIPS 2017.
     """
 
-    B: Tensor
-    W: Tensor
+    mu: float = 1.0
+    nu: float = 1.0
+    eta: float = 55.0
+    memory: int = _USUAL
+    B: Tensor = field(init=False)
+    W: Tensor = field(init=False)
 
-    def __init__(
-        self,
-        mu: float = 1.0,
-        nu: float = 1.0,
-        eta: float = 55.0,
-        memory: int = 5000,
-    ) -> None:
-        super().__init__(memory)
-        check("memory", memory, [Interval(int, 1)])
-        check("mu", mu, [Interval(float, 0, closed="neither")])
-        check("nu", nu, [Interval(float, 0, closed="neither")])
-        check("eta", eta, [Interval(float, 0)])
-        self.mu, self.nu, self.eta = mu, nu, eta
+    constraints: ClassVar = {
+        "mu": POSITIVE,
+        "nu": POSITIVE,
+        "eta": [Interval(float, 0)],
+        "memory": [Interval(int, 1)],
+    }
 
     def start(self, context: LossContext) -> None:
         super().start(context)

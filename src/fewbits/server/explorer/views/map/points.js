@@ -11,7 +11,6 @@ export class Points {
     this.rows = new Uint32Array(total);
     this.heads = new Int32Array(CELLS * CELLS).fill(-1);
     this.next = new Int32Array(total);
-    this.pointOfRow = null;
   }
 
   x(point) {
@@ -32,17 +31,7 @@ export class Points {
       this.heads[cell] = point;
     }
     this.count += rows.length;
-    this.pointOfRow = null;
     return first;
-  }
-
-  /** The point of a row, or -1. */
-  pointOf(row) {
-    if (this.pointOfRow === null) {
-      this.pointOfRow = new Map();
-      for (let point = 0; point < this.count; point += 1) this.pointOfRow.set(this.rows[point], point);
-    }
-    return this.pointOfRow.get(row) ?? -1;
   }
 
   *within({ left, bottom, right, top }) {
