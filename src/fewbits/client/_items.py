@@ -223,6 +223,7 @@ def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> I
         **options,
         names=facts["feature_names"] or ([] if stored is None else [stored]),
         as_text=written_columns(facts, id),
+        as_numbers=number_columns(facts),
         kind=facts["kind"] if options["codes"] is None else None,
         default_id=facts["id_name"] if facts["id_column"] is None else None,
     )
@@ -233,6 +234,12 @@ def written_columns(facts: dict[str, Any], id: str | None) -> list[str]:
     written = re.compile("string|decimal|binary")
     texts = [x["name"] for x in facts["columns"] if written.search(x["type"])]
     return texts + [id or "id"] * (facts["id_type"] == "string")
+
+
+def number_columns(facts: dict[str, Any]) -> list[str]:
+    """Return the columns of numbers."""
+    number = re.compile(r"u?int\d|halffloat|float|double")
+    return [x["name"] for x in facts["columns"] if number.match(x["type"])]
 
 
 def table_of(columns: Mapping[str, Any]) -> Any:

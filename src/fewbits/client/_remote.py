@@ -31,6 +31,7 @@ from fewbits.client._connection import Connection
 from fewbits.client._items import (
     code_column,
     item_column,
+    number_columns,
     parts,
     plain_ids,
     rows_table,
@@ -293,7 +294,7 @@ class RemoteCollection:
         else:
             if isinstance(data, str | Path):
                 texts = written_columns(self.facts, arguments["id"])
-                data, by_names = read_columns(data, texts)
+                data, by_names = read_columns(data, texts, number_columns(self.facts))
             table = sent_table(as_frame(data))
         fields = _fields(arguments)
         if len(by_names) < 2:

@@ -18,6 +18,7 @@ from fewbits._arrow import (
     as_frame,
     by_name,
     is_frame,
+    is_number,
     is_text,
     no_column,
     one_chunk,
@@ -131,6 +132,7 @@ def read_rows(
         options = {"column": column, "images": images, "codes": codes, "id": id}
         options |= {"names": names, "as_text": as_text, "kind": kind}
         options["default_id"] = default_id
+        options["as_numbers"] = () if rows is None else number_columns(schema)
         source = read(data, **options, skip_blank=skip_blank, **beside)
     else:
         for name, value in (("column", column), ("images", images), ("id", id)):
@@ -510,7 +512,7 @@ def update_table(
     id = id or facts.id_column or "id"
     if isinstance(data, str | Path):
         texts = written_columns(schema) + [id] * rows.has_text_ids
-        data, by_names = read_columns(data, texts)
+        data, by_names = read_columns(data, texts, number_columns(schema))
     data, _ = with_index(data)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None
@@ -577,7 +579,8 @@ def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str
             "update with a filter takes one row of values, such as {'year': 2026}"
         )
     if isinstance(data, str | Path):
-        data, _ = read_columns(data, written_columns(schema))
+        numbers = number_columns(schema)
+        data, _ = read_columns(data, written_columns(schema), numbers)
     if isinstance(data, Mapping):
         one = {name: np.ndim(value) == 0 for name, value in data.items()}
         data = {name: [x] if one[name] else x for name, x in data.items()}
@@ -599,6 +602,11 @@ def written_columns(schema: Any) -> list[str]:
     binary = types.is_binary, types.is_large_binary, types.is_fixed_size_binary
     kinds = (is_text, types.is_decimal, *binary)
     return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
+
+
+def number_columns(schema: Any) -> list[str]:
+    """Return the columns of numbers."""
+    return [field.name for field in schema if is_number(field.type)]
 
 
 def typed_update(schema: Any, table: Any) -> tuple[Any, Any]:

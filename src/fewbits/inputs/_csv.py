@@ -76,7 +76,11 @@ def read_csv(
             dots.append(name)
             columns[i] = _without_empty(columns[i])
         else:
-            columns[i] = as_typed(columns[i], dates=name != options.id)
+            columns[i] = as_typed(
+                columns[i],
+                dates=name != options.id,
+                are_numbers=options.are_numbers(name),
+            )
     if commas:
         note = f"commas are decimal in {known_names(commas)}: 1,5 is read as 1.5"
         if dots:
@@ -297,18 +301,20 @@ _TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
 _OFFSET = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
 
 
-def as_typed(column: Any, *, dates: bool = True) -> Any:
+def as_typed(column: Any, *, dates: bool = True, are_numbers: bool = False) -> Any:
     """Return a column of texts as what all of its cells are, if nothing is lost by it.
 
-    Truth values, integers, floats, dates or timestamps; empty cells are missing.
+    Truth values, integers, floats, dates or timestamps; empty cells are missing. Where
+    they surely `are_numbers`, all cells may be as 1e5, like the names of articles.
     """
     if len(column) and pc.all(pc.equal(pc.binary_length(column), 0)).as_py():
         return pa.chunked_array([pa.nulls(len(column))])  # of no type yet
     head = column[:_N_SAMPLE_ROWS]  # the first word spares reading all
     is_part = len(head) < len(column) and not pc.all(_is_gap(head)).as_py()
-    if not len(column) or (is_part and is_text(as_typed(head, dates=dates).type)):
+    options = {"dates": dates, "are_numbers": are_numbers}
+    if not len(column) or (is_part and is_text(as_typed(head, **options).type)):
         return _without_empty(column)
-    numbers = _as_numbers(column)
+    numbers = _as_numbers(column, are_numbers)
     if numbers is not None:
         return numbers
     texts = _without_empty(column)
@@ -341,7 +347,7 @@ def _has_dots(column: Any) -> bool:
     return bool(pc.any(grouped).as_py() and pc.all(pc.or_(grouped, rest)).as_py())
 
 
-def _as_numbers(column: Any) -> Any:
+def _as_numbers(column: Any, are_numbers: bool = False) -> Any:
     """Return truth values, integers or floats, if all cells are such or gaps."""
     cells = pc.ascii_trim_whitespace(column)
     gap = pc.is_in(cells, value_set=_gaps())
@@ -356,11 +362,11 @@ def _as_numbers(column: Any) -> Any:
             numbers = cells[:_N_SAMPLE_ROWS].cast(kind) and cells.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return None if _lose_letters(cells, numbers) else numbers
+        return None if _lose_letters(cells, numbers, are_numbers) else numbers
     return None
 
 
-def _lose_letters(cells: Any, numbers: Any) -> bool:
+def _lose_letters(cells: Any, numbers: Any, are_numbers: bool) -> bool:
     """Return whether numbers lack zeros, digits or signs that their texts have."""
 
     def any_match(texts: Any, pattern: str) -> bool:
@@ -379,7 +385,8 @@ def _lose_letters(cells: Any, numbers: Any) -> bool:
     long = long.filter(pc.match_substring_regex(long, _LONG))
     if any_match(long, r"^[+-]?\d{16,}$"):
         return True
-    if any_match(long, r"^\d+[eE]\d+$") and not any_match(cells, r"\.|[eE][+-]"):
+    are_names = not are_numbers and not any_match(cells, r"\.|[eE][+-]")
+    if are_names and any_match(long, r"^\d+[eE]\d+$"):
         return True  # such as article numbers: who writes floats, writes 1e+05
     whole = long.filter(pc.match_substring_regex(long, r"^[+-]?\d{16,}\.0*$"))
     return any(Decimal(text) != int(float(text)) for text in whole.to_pylist())

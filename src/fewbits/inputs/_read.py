@@ -10,11 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from fewbits._arrow import MisfitError, by_name, converted, known_names, typed_column
+from fewbits._arrow import (
+    MisfitError,
+    by_name,
+    converted,
+    is_number,
+    is_text,
+    known_names,
+    typed_column,
+)
 from fewbits._checks import check_choice
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
-from fewbits._lazy import pa
+from fewbits._lazy import pa, pc
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import (
     BESIDE,
@@ -67,7 +75,7 @@ from fewbits.inputs._text_files import (
     read_lines,
     word_vectors,
 )
-from fewbits.inputs._text_kinds import FILES, IMAGES
+from fewbits.inputs._text_kinds import FILES, IMAGES, PLAIN_NUMBER
 
 
 def read(
@@ -87,6 +95,7 @@ def read(
     types: Any = None,
     skip_unreadable: bool = False,
     default_id: str | None = None,
+    as_numbers: Sequence[str] = (),
 ) -> Input:
     """Read items from files, standard input, or Python objects.
 
@@ -144,6 +153,8 @@ def read(
         ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``.
     default_id : str, default=None
         The column of ids of a table that has it, where neither `id` nor `ids` is given.
+    as_numbers : sequence of str, default=()
+        Columns of a CSV file that are numbers, also where all cells are as ``1e5``.
 
     Returns
     -------
@@ -198,6 +209,7 @@ def read(
         kind,
         {} if types is None else _as_types(types),
         default_id if ids is None else None,
+        tuple(as_numbers),
     )
     items = with_beside(
         _read(source, options),
@@ -264,7 +276,11 @@ def with_beside(
 def _read(source: Any, options: Options) -> Input:
     if isinstance(source, Input):
         plain = replace(
-            options, columns=options.columns or None, types={}, default_id=None
+            options,
+            columns=options.columns or None,
+            types={},
+            default_id=None,
+            as_numbers=(),
         )
         if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
@@ -489,6 +505,7 @@ def _is_json(head: bytes) -> bool:
 
 _ZONED = re.compile(r"timestamp\[(s|ms|us|ns), *tz=(.+)\]")
 _DECIMAL = re.compile(r"decimal(?:128|256)?\((\d+), *(-?\d+)\)")
+_STRUCT = re.compile(r"struct<(.*)>")
 _LIST = re.compile(r"(?:large_)?list<(?:item: )?(.+)>")
 _EXAMPLES = (
     "string, int64, float64, bool, date32, timestamp[us, tz=UTC], decimal(10, 2)"
@@ -519,12 +536,29 @@ def _type_of(name: str, kind: Any) -> Any:
             return (pa.decimal128 if digits <= 38 else pa.decimal256)(digits, scale)
         if match := _LIST.fullmatch(text):
             return pa.list_(_type_of(name, match[1]))
+        if match := _STRUCT.fullmatch(text):
+            parts = (part.partition(":") for part in split_types(match[1]))
+            return pa.struct(
+                [(x.strip(), _type_of(name, kind)) for x, _, kind in parts]
+            )
         return pa.type_for_alias(text)
     except ValueError:
         raise ArgumentError(
             f"column {name!r} cannot be {text!r}; types have the names of Arrow, such "
             f"as {_EXAMPLES}"
         ) from None
+
+
+def split_types(text: str) -> list[str]:
+    """Cut ``a: int64, b: list<string>`` at the commas outside of brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "<([") - (letter in ">)]")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
@@ -541,8 +575,15 @@ def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
         try:
             column = converted(column, kind)
         except MisfitError as misfit:
+            value = misfit.value
+            if is_text(column.type) and (is_number(kind) or pa.types.is_boolean(kind)):
+                # Of texts, the first that keeps the others from being numbers.
+                odd = column.filter(
+                    pc.invert(pc.match_substring_regex(column, PLAIN_NUMBER))
+                )
+                value = odd[0].as_py() if len(odd) else value
             raise ArgumentError(
-                f"column {name!r} of {source.source} holds {str(misfit.value)[:40]!r} "
+                f"column {name!r} of {source.source} holds {str(value)[:40]!r} "
                 f"({column.type}), which is no {kind}"
                 + f": {misfit.hint}"
                 * bool(misfit.hint)
@@ -560,13 +601,14 @@ def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
 
 
 def read_columns(
-    source: str | Path, as_text: Sequence[str] = ()
+    source: str | Path, as_text: Sequence[str] = (), as_numbers: Sequence[str] = ()
 ) -> tuple[Any, RowsByNames]:
     """Return a table that `read` takes, of a file or ``-``, as an Arrow table.
 
     And, of JSON, the positions of rows by the keys that they have.
     """
-    path, options = Path(source), Options(as_text=tuple(as_text))
+    path = Path(source)
+    options = Options(as_text=tuple(as_text), as_numbers=tuple(as_numbers))
     by_names: RowsByNames = {}
     if str(source) == "-":
         what = "standard input"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import one_chunk, own_table
+from fewbits._arrow import converted, one_chunk, own_table
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _merge_plan as policy
@@ -542,12 +542,12 @@ def live_rows(sources: Iterable[EditedRows]) -> Any:
 
 
 def with_nulls(table: Any, schema: Any) -> Any:
-    """Return rows with columns that they lack, or that are of null alone, as nulls."""
+    """Return rows in the types of a schema; columns that they lack are null."""
     import pyarrow as pa
 
     columns = {
-        name: table[name]
-        if name in table.column_names and table[name].type == kind
+        name: converted(table[name], kind)
+        if name in table.column_names
         else pa.nulls(len(table), kind)
         for name, kind in zip(schema.names, schema.types, strict=True)
     }
