@@ -1,5 +1,7 @@
 """A collection that another process serves."""
 
+from __future__ import annotations
+
 import base64
 import inspect
 import threading
@@ -83,17 +85,17 @@ class _LocalError(ArgumentError, AttributeError):
 def _like(
     method: Callable[Concatenate[Collection, P], Any],
 ) -> Callable[
-    [Callable[["RemoteCollection", Arguments], T]],
-    Callable[Concatenate["RemoteCollection", P], T],
+    [Callable[[RemoteCollection, Arguments], T]],
+    Callable[Concatenate[RemoteCollection, P], T],
 ]:
     """Give a method the signature of a local one; it gets its arguments by name."""
     signature = inspect.signature(method)
 
     def decorate(
-        function: Callable[["RemoteCollection", Arguments], T],
-    ) -> Callable[Concatenate["RemoteCollection", P], T]:
+        function: Callable[[RemoteCollection, Arguments], T],
+    ) -> Callable[Concatenate[RemoteCollection, P], T]:
         @wraps(method)
-        def remote(self: "RemoteCollection", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def remote(self: RemoteCollection, /, *args: P.args, **kwargs: P.kwargs) -> T:
             bound = signature.bind(self, *args, **kwargs)
             bound.apply_defaults()
             arguments = dict(bound.arguments)
@@ -247,7 +249,7 @@ class RemoteCollection:
         return np.concatenate(pieces)
 
     @_like(Collection.duplicates)
-    def duplicates(self, arguments: Arguments) -> "RemoteDuplicates":
+    def duplicates(self, arguments: Arguments) -> RemoteDuplicates:
         return RemoteDuplicates(self._table, _fields(arguments))
 
     @_like(Collection.recall)
@@ -390,7 +392,7 @@ class RemoteCollection:
         versions: list[int] = self._connection.get("/v1/versions")["versions"]
         return versions
 
-    def at(self, version: int | str) -> "RemoteCollection":
+    def at(self, version: int | str) -> RemoteCollection:
         """Return the collection as it was at a version, or at one of this name.
 
         It can only be read, over the connections of this one. Raises ArgumentError

@@ -1,5 +1,7 @@
 """Options of a reader, its result, and the checks of items."""
 
+from __future__ import annotations
+
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,5 +1,7 @@
 """One function that reads items from files of all formats, and from Python."""
 
+from __future__ import annotations
+
 import glob
 import io
 import json

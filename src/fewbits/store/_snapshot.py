@@ -1,5 +1,7 @@
 """One state of a collection, which no writer takes away while it is held."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -236,7 +238,7 @@ class Segment:
             self._read_updates[entry.token] = update
         return self._read_updates[entry.token]
 
-    def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> "Segment":
+    def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> Segment:
         """Return these rows after updates of columns that are in no file yet."""
         return Segment(self._disk, self.manifest, self.entry, self.files, edits)
 

@@ -1,5 +1,7 @@
 """The one who may change a collection, and the rows that it sees."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 from abc import ABC, abstractmethod
@@ -345,7 +347,7 @@ class Writer:
         for start in range(0, len(table), step):
             yield table.slice(start, step)
 
-    def _sources(self) -> list["EditedRows"]:
+    def _sources(self) -> list[EditedRows]:
         return [*self._edited, *self._new_rows]
 
     def _has_edits(self) -> bool:

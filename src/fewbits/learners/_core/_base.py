@@ -1,5 +1,7 @@
 """The contract between a method and the rest of the package."""
 
+from __future__ import annotations
+
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -127,7 +129,7 @@ class Learner(
     _memory_advice: ClassVar[str] = (
         "learn there from fewer rows or features, or fewer bits, or learn without it"
     )
-    _carried: "tuple[_Carried, ...]"
+    _carried: tuple[_Carried, ...]
     feature_names_in_: NDArray[Any]
     _features = validated
 
