@@ -292,10 +292,10 @@ BAD = {
         lambda X: np.where(X[9, 4] == X, 1e39, X),
         r"1e\+39 in row 9, col.* 4",
     ),
-    "texts": (lambda X: X.astype(str), "must be real numbers, got dtype <U"),
+    "texts": (lambda X: X.astype(str), "must be real numbers, got texts"),
     "sparse": (csr_array, "are a sparse csr_array; give X.toarray"),
     "complex": (lambda X: X * 1j, "Complex data not supported"),
-    "a single item": (lambda X: X[0], "got shape .24,.; for a single item pass"),
+    "a single item": (lambda X: X[0], "got shape .24,.; for a single item"),
 }
 
 

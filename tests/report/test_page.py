@@ -52,7 +52,7 @@ def write(path, scores, items, labels=None, **options):
         "are_images": False,
         "places": placed(codes),
         **dict.fromkeys(["captions", "proposals", "classes"]),
-        **dict.fromkeys(["notes"], ()),
+        **dict.fromkeys(["profiles", "notes"], ()),
     }
     BitsPage(**{**facts, **options}).write(path)
     return path.read_text("utf-8")

@@ -1692,7 +1692,7 @@ skip_unreadable, progress
         progress: Progress | None,
         chosen: Mapping[str, str] | None = None,
     ) -> int:
-        """Add rows; "add_missing" leaves out those whose ids are there.
+        """Add rows; "add_missing", of `fewbits build`, passes over ids that are there.
 
         `chosen` (index, keep_vectors) applies to a collection without rows, and must
         match that of existing rows.
