@@ -494,3 +494,28 @@ def test_cells_as_1e5_are_numbers_where_the_column_is_of_such(tmp_path):
     path.write_text("id,v\n7,3e7\n")
     col.update(path)
     assert col[7] == {"v": 3e7}
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["2024-05-06", "NaT"], [date(2024, 5, 6), None]),
+        (["2024-05-06T07", "NaT"], [datetime(2024, 5, 6, 7), None]),
+        (["2024-05-06T07:08:09.123456789"] * 2, ["2024-05-06T07:08:09.123456789"] * 2),
+    ],
+)
+def test_a_list_of_numpys_times_is_what_an_array_is(texts, expected):
+    times = [*map(np.datetime64, texts)]
+    col = Collection.create(None, X, columns={"t": times}, encoder=ENCODER)
+    assert [row["t"] for row in col.get([0, 1])] == expected
+    nested = {"t": [[time] for time in times]}
+    col = Collection.create(None, X, columns=nested, encoder=ENCODER)
+    assert [row["t"] for row in col.get([0, 1])] == [[x] for x in expected]
+
+
+def test_a_series_beside_the_items_is_a_column():
+    series = pd.Series([1, 2], name="a")
+    col = Collection.create(None, X, columns=series, encoder=ENCODER)
+    assert col.get([0, 1]) == [{"a": 1}, {"a": 2}]
+    with pytest.raises(ArgumentError, match="without a name"):
+        Collection.create(None, X, columns=pd.Series([1, 2]), encoder=ENCODER)

@@ -75,10 +75,43 @@ def array_of(values: Iterable[Any]) -> Any:
         keys, items = (array_of([pair[i] for pair in pairs]) for i in (0, 1))
         mask = pa.array([row is None for row in values])
         return pa.MapArray.from_arrays(pa.array(ends), keys, items, mask=mask)
+    if np.datetime64 in kinds and kinds <= {np.datetime64, type(None)}:
+        missing = [x is None or np.isnat(x) for x in values]
+        full = [x for x, gap in zip(values, missing, strict=True) if not gap]
+        if full and len({x.dtype for x in full}) == 1:  # as they are, to nanoseconds
+            filled = [
+                full[0] if gap else x for x, gap in zip(values, missing, strict=True)
+            ]
+            return pa.array(_of_known_unit(np.array(filled)), mask=np.array(missing))
     try:
         return pa.array(values)
     except OverflowError:  # integers of 64 bits without a sign
         return pa.array(values, pa.uint64())
+    except (TypeError, pa.ArrowInvalid):
+        times = _with_times(values)
+        _check_one_kind(times)
+        return pa.array(times)
+
+
+def _of_known_unit(times: Any) -> Any:
+    """Return times in a unit that Arrow has: hours and minutes in seconds."""
+    unit = np.datetime_data(times.dtype)[0]
+    if unit not in ("D", "h", "m", "s", "ms", "us", "ns"):
+        raise TypeError(f"times of NumPy in units of {unit}: give days or times")
+    return times.astype("datetime64[s]") if unit in ("h", "m") else times
+
+
+def _with_times(value: Any) -> Any:
+    """Return values with Python's times for NumPy's, within lists and dicts, too."""
+    if isinstance(value, list | tuple):
+        return [*map(_with_times, value)]
+    if isinstance(value, dict):
+        return {name: _with_times(inner) for name, inner in value.items()}
+    if not isinstance(value, np.datetime64) or np.isnat(value):
+        return None if isinstance(value, np.datetime64) else value
+    if isinstance(time := _of_known_unit(value).item(), int):
+        raise TypeError("nanoseconds in a list: give a Series, or an array of NumPy")
+    return time
 
 
 def _check_one_kind(values: list[Any]) -> None:

@@ -335,7 +335,13 @@ def rows_by_names(items: Any) -> dict[frozenset[str], list[int]]:
 
 
 def by_name(columns: Any) -> Any:
-    """Return columns by their names, of a data frame or rows; others as they are."""
+    """Return columns by their names, of a frame, rows or a Series; others as given."""
+    if _is_pandas(columns, "Series") and not is_text(_column(columns).type):
+        if not isinstance(columns.name, str):
+            raise ArgumentError(
+                "columns are a mapping of names to values, got a Series without a name"
+            )
+        return {columns.name: columns}
     if isinstance(columns, Mapping) or not is_frame(table := as_frame(columns)):
         return columns
     table = typed_table(table)

@@ -62,10 +62,16 @@ def read_csv(
     _check_names(table.column_names, source)
     columns = table.columns
     commas: dict[str, Any] = {}  # columns whose commas are decimal
-    for name, column in zip(table.column_names, columns, strict=True):
-        numbers = _of_commas(column) if delimiter == ";" else None
-        if numbers is not None and not options.stays_text(name):
-            commas[name] = numbers
+    if delimiter == ";":
+        typed = [not options.stays_text(name) for name in table.column_names]
+        others = [x for x, is_typed in zip(columns, typed, strict=True) if is_typed]
+        are_decimal = any(map(_has_sure_commas, others))  # then they are in all columns
+        for name, column, is_typed in zip(
+            table.column_names, columns, typed, strict=True
+        ):
+            numbers = _of_commas(column) if are_decimal and is_typed else None
+            if numbers is not None:
+                commas[name] = numbers
     dots = []  # columns whose dots may be those of thousands
     for i, name in enumerate(table.column_names):
         if options.stays_text(name):  # as numbers 01 and 1 would be the same label
@@ -326,14 +332,25 @@ def as_typed(column: Any, *, dates: bool = True, are_numbers: bool = False) -> A
 _COMMAS = r"^\s*[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*$"
 
 
-def _of_commas(column: Any) -> Any:
-    """Return numbers whose commas are decimal, None where that is not sure.
+#: What thousands are not: 1,5 or 1,2345 or 0,125 or 1234,567 or 1.234,567.
+_NO_THOUSANDS = r",(?:\d{1,2}|\d{4,})(?:[eE]|\s*$)|^\s*[+-]?(?:0|\d{4}|.*\.)\d*,"
 
-    Where three digits follow each comma, they may be thousands.
-    """
+
+def _are_of_commas(column: Any) -> bool:
     is_number = pc.or_(pc.match_substring_regex(column, _COMMAS), _is_gap(column))
-    sure = pc.match_substring_regex(column, r",(?:\d{1,2}|\d{4,})(?:[eE]|\s*$)")
-    if not (pc.all(is_number).as_py() and pc.any(sure).as_py()):
+    return bool(pc.all(is_number).as_py())
+
+
+def _has_sure_commas(column: Any) -> bool:
+    """Return whether the commas in numbers of a column are surely decimal."""
+    sure = pc.match_substring_regex(column, _NO_THOUSANDS)
+    return bool(pc.any(sure).as_py()) and _are_of_commas(column)
+
+
+def _of_commas(column: Any) -> Any:
+    """Return numbers whose commas are decimal, None where there are none."""
+    has_comma = pc.any(pc.match_substring(column, ",")).as_py()
+    if not has_comma or not _are_of_commas(column):
         return None
     plain = pc.replace_substring(column, ".", "")
     return _as_numbers(pc.replace_substring(plain, ",", "."))
