@@ -231,10 +231,6 @@ def test_what_only_newer_ones_may_change_is_read(kept, case):
     assert run("verify", folder).startswith("10 rows")
     assert run("inspect", folder)
     assert tools.unused_files(folder) == {}
-    copy = folder.with_name("backup")
-    col.backup(copy)
-    assert Collection.open(copy).to_arrow() == col.to_arrow()
-    check_refused(changing(copy, Collection.open(copy)), "'tides'")
     check_refused(changing(folder, col), "'tides'")
     assert without_locks(folder) == content
 

@@ -314,7 +314,7 @@ def backup(
     _check_new(target)
     with _replacing(target):
         _check_new(target)  # others may have been first
-        manifest = read_manifest(folder)
+        manifest = _changeable_manifest(folder)
         paths = {entry["path"] for entry in manifest["files"].values()}
         try:
             data = (folder / MANIFEST).read_bytes()
