@@ -369,7 +369,7 @@ def _items(
         return texts, None
     paths = [(folder or Path()) / text for text in texts]
     missing = [row for row, path in enumerate(paths) if not os.path.isfile(path)]
-    if missing:
+    if len(missing) == len(paths):  # of others, all faults are named at once
         more = f", nor in {len(missing) - 1:,} more" * (len(missing) > 1)
         where = f"; paths begin in {folder}" if folder else ""
         raise ArgumentError(

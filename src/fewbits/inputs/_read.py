@@ -25,7 +25,7 @@ from fewbits._checks import check_choice
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
 from fewbits._lazy import pa, pc
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._arrays import (
     BESIDE,
     BINARY,
@@ -47,6 +47,7 @@ from fewbits.inputs._folders import (
     find_images,
     is_image,
     table_files,
+    unreadable_named,
     without_unreadable,
 )
 from fewbits.inputs._input import Input, Options
@@ -221,6 +222,11 @@ def read(
         types=types,
         skip_unreadable=skip_unreadable,
     )
+    if items.kind == "images" and not skip_unreadable:
+        with unreadable_named(items):
+            for path in items.values:
+                if isinstance(path, str | Path) and not os.path.isfile(path):
+                    raise FeatureError(f"there is no file {path}")
     may_be_blank = items.kind == "texts" or images or codes or label is not None
     if skip_blank and not may_be_blank:
         raise ArgumentError(
