@@ -68,7 +68,7 @@ def test_those_of_a_table_go_with_their_rows(folder, tmp_path):
     more = pa.table({"file": [*paths, str(folder / "gone.png")]})
     with pytest.warns(UserWarning, match="2 of 4 images.*gone.png"):
         assert len(read(more, images="file", skip_unreadable=True)) == 2
-    with pytest.raises(FewbitsError, match="page.jpg.*gone.png.*skip_unreadable"):
+    with pytest.raises(FewbitsError, match=r"page.jpg.*gone.png.*skip_unreadable"):
         read(more, images="file")
 
 

@@ -403,6 +403,8 @@ def _column(column: Any) -> Any:
             raise ValueError(
                 f"the column holds {column.dtype}; convert it, as by .astype(str)"
             )
+        if str(column.dtype).startswith("Sparse"):  # which Arrow has no type for
+            column = column.sparse.to_dense()
         array = pa.Array.from_pandas(column)
     elif _streams(column):
         array = pa.chunked_array(column)
