@@ -97,19 +97,19 @@ class Disk:
             mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
             mapped.path, mapped.descriptor = path, os.dup(file.fileno())
         with self._guard:
-            alive = [other for other in self._maps if other() is not None]
-            self._maps = [*alive, ref(mapped)]
+            maps = [other for other in self._maps if other() is not None]
+            self._maps = [*maps, ref(mapped)]
         return mapped
 
     def check_lengths(self) -> None:
-        """Raise ArtefactError where a file has been cut since it was mapped."""
+        """Raise ArtefactError where a file has been cut off since it was mapped."""
         for reference in self._maps:
             file = reference()
             if file is None or os.lseek(file.descriptor, 0, os.SEEK_END) >= len(file):
                 continue
             raise ArtefactError(
-                f"{file.path} was cut off while it was open; 'fewbits verify' tells "
-                "what is damaged"
+                f"{file.path} was cut off while it was open; run 'fewbits verify' to "
+                "see what is damaged"
             )
 
     def size(self, name: str) -> int:
