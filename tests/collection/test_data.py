@@ -237,7 +237,6 @@ REFUSED = {
     "lists of strings": pa.array([["a"]] * 3),
     "structs": pa.array(FRAME.to_dict("records")),
     "sparse tensor": torch.tensor(X).to_sparse(),
-    "sparse pandas": FRAME.astype(pd.SparseDtype(float, 0)),
     "set": {1, 2},
     "range": range(4),
     "buffer of one axis": array("d", [1, 2, 3, 4]),

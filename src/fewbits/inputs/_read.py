@@ -222,7 +222,7 @@ def read(
         types=types,
         skip_unreadable=skip_unreadable,
     )
-    if items.kind == "images" and not skip_unreadable:
+    if items.kind == "images" and items.column and not skip_unreadable:
         with unreadable_named(items):
             for path in items.values:
                 if isinstance(path, str | Path) and not os.path.isfile(path):
