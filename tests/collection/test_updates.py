@@ -271,7 +271,9 @@ def test_all_that_meets_a_filter_gets_the_values_of_a_row():
     version = col.version
     assert (col.update({"year": 1}, filter="year = -1"), col.version) == (0, version)
     for data, options, message in (
-        ({"year": [1, 2]}, {}, "one row, got 2"),
+        ([{"year": 1}, {"year": 2}], {}, "one row, got 2"),
+        ({"year": [1]}, {}, "year"),
+        ({"id": "item 3", "year": 1}, {}, "leave out 'id'"),
         (None, {"columns": {"year": 1}}, "one row"),
         ({"year": 1}, {"ids": IDS[:1]}, "one row"),
         ({"year": "soon"}, {}, "year"),
@@ -280,3 +282,18 @@ def test_all_that_meets_a_filter_gets_the_values_of_a_row():
         with pytest.raises(ArgumentError, match=message):
             col.update(data, filter="year > 1", **options)
     assert col.version == version
+    col.update({"tags": ["x"]}, filter="year > 1")
+    assert col[IDS[5]]["tags"] == ["x"]
+
+
+def test_rows_that_lack_a_column_are_no_update():
+    columns = {"n": [*range(N)], "kind": ["a"] * N}
+    col = Collection.create(None, X, ids=IDS, columns=columns, encoder=ENCODER)
+    with pytest.raises(ArgumentError, match="row 1 has other columns"):
+        col.update([{"id": IDS[0], "n": 7}, {"id": IDS[1], "kind": "b"}])
+    assert (col[IDS[0]], col[IDS[1]]) == ({"n": 0, "kind": "a"}, {"n": 1, "kind": "a"})
+    version = col.version
+    assert col.update(pa.table({"id": IDS[:2]})) == 2  # and nothing changes
+    assert col.update(ids=IDS[:1], columns={}) == 1
+    assert col[IDS[0]] == {"n": 0, "kind": "a"}
+    assert col.version <= version + 2

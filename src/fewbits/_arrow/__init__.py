@@ -20,6 +20,7 @@ from fewbits._arrow._tables import (
     as_frame,
     as_table,
     by_name,
+    check_even,
     chunks_of,
     frame_names,
     is_column,

@@ -316,6 +316,17 @@ def by_name(columns: Any) -> Any:
     return {name: table[name] for name in table.column_names}
 
 
+def check_even(rows: Any) -> None:
+    """Refuse a list of rows of which one has other names than the first.
+
+    Where rows change values, what one of them lacks would become null.
+    """
+    named = isinstance(rows, list | tuple) and all(isinstance(x, Mapping) for x in rows)
+    for i, row in enumerate(rows if named else ()):
+        if row.keys() != rows[0].keys():
+            raise ArgumentError(f"row {i} has other columns than row 0")
+
+
 def is_mixed(frame: Any) -> bool:
     """Return False of a frame of pandas with one column, or NumPy's numbers alone."""
     if not _is_pandas(frame, "DataFrame"):

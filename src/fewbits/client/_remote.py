@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_frame, python_rows, python_values, split_names
+from fewbits._arrow import as_frame, check_even, python_rows, python_values, split_names
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
@@ -279,6 +279,7 @@ class RemoteCollection:
                 "update takes a table, or ids= and a mapping of columns="
             )
         else:
+            check_even(data)
             table = sent_table(as_frame(data))
         return self._change("update", table, **_fields(arguments))
 

@@ -17,6 +17,7 @@ from fewbits._arrow import (
     as_column,
     as_frame,
     by_name,
+    check_even,
     is_frame,
     is_text,
     no_column,
@@ -492,6 +493,7 @@ def update_table(
     """Return an Arrow table of ids and of the columns to change."""
     import pyarrow as pa
 
+    check_even(data)
     facts, columns, data = model.facts, by_name(columns), as_frame(data)
     id = id or facts.id_column or "id"
     if isinstance(data, str | Path):
@@ -538,11 +540,12 @@ def update_table(
     return pa.table(made)
 
 
-def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None:
-    """Refuse columns that are not there, and those that the collection is made of."""
+def droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> set[str]:
+    """Return columns to drop; refuse unknown ones, and what the collection is of."""
     if isinstance(names, str) or not hasattr(names, "__iter__"):
         raise ArgumentError(f"columns must be a list of names, got {names!r}")
     columns = [name for name in schema.names if name not in RESERVED]
+    names = split_names(names, columns)
     for name in names:
         if name == facts.item_column and name in columns:
             raise ArgumentError(
@@ -554,9 +557,12 @@ def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None
             )
         if name not in columns:
             raise ArgumentError(no_column("the collection", name, columns))
+    return {*names}
 
 
-def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str, Any]:
+def constant_columns(
+    schema: Any, id_name: str, data: Any, ids: Any, columns: Any
+) -> dict[str, Any]:
     """Return columns of one value, which the items that meet a filter get."""
     if ids is not None or data is None or isinstance(columns, Mapping):
         raise ArgumentError(
@@ -565,8 +571,7 @@ def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str
     if isinstance(data, str | Path):
         data = read_columns(data, written_columns(schema))
     if isinstance(data, Mapping):
-        one = {name: np.ndim(value) == 0 for name, value in data.items()}
-        data = {name: [x] if one[name] else x for name, x in data.items()}
+        data = [data]
     if not is_frame(data := as_frame(data)):
         raise ArgumentError(f"update with a filter takes a row, got {a_kind(data)}")
     table = typed_table(data)
@@ -575,6 +580,11 @@ def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str
     names = split_names(columns or table.column_names, table.column_names)
     if unknown := [name for name in names if name not in table.column_names]:
         raise ArgumentError(no_column("the row", unknown[0], table.column_names))
+    if id_name in names:
+        raise ArgumentError(
+            f"update with a filter takes a row without an id: leave out {id_name!r}, "
+            "or the filter"
+        )
     return {name: table[name] for name in names}
 
 

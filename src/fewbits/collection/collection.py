@@ -1007,7 +1007,8 @@ skip_unreadable, progress
         if filter is None:
             table = _making.update_table(model, rows, schema, data, id, ids, columns)
         else:
-            one = _making.constant_columns(schema, data, ids, columns)
+            id_name = version.id_name
+            one = _making.constant_columns(schema, id_name, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
         with self._writing(timeout) as writer:
             if filter is not None:
@@ -1079,8 +1080,8 @@ skip_unreadable, progress
         """
         with self._writing(timeout) as writer:
             schema = writer.manifest.schema
-            _making.check_droppable(self.facts, self.id_name, schema, columns)
-            writer.drop({*columns})
+            names = _making.droppable(self.facts, self.id_name, schema, columns)
+            writer.drop(names)
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:

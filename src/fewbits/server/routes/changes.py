@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
-from fewbits._arrow import as_array, as_frame
+from fewbits._arrow import as_array, as_frame, check_even
 from fewbits._warnings import collected_warnings
 from fewbits.client.wire import NO_IMAGES
 from fewbits.collection import Collection
@@ -206,7 +206,5 @@ def _table(body: Body) -> Any:
         return body._table
     if not rows:
         raise ArgumentError("give one row or more")
-    for i, row in enumerate(rows):
-        if row.keys() != rows[0].keys():
-            raise ArgumentError(f"row {i} has other columns than row 0")
+    check_even(rows)
     return as_frame(rows)
