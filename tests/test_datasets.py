@@ -46,9 +46,9 @@ def test_exported_texts_are_read_again(tmp_path):
     texts = ["a, b", 'say "c"', "naïve\nline"]
     data = made("texts", texts, {"coarse": ["x", "y", "x"], "fine": [1, 2, 3]})
     datasets.export(data, tmp_path / "t.csv")
-    found = inputs.read(tmp_path / "t.csv", column="text", label="fine")
-    assert found.values == texts
-    assert found.labels.tolist() == ["1", "2", "3"]
+    result = inputs.read(tmp_path / "t.csv", column="text", label="fine")
+    assert result.values == texts
+    assert result.labels.tolist() == ["1", "2", "3"]
 
 
 def test_exported_vectors_are_read_again(tmp_path):
@@ -56,9 +56,9 @@ def test_exported_vectors_are_read_again(tmp_path):
     data = made("vectors", X, {"kind": np.array(["x", "y", "x"], dtype=object)})
     for name, labels in (("v.npz", "kind"), ("v.npy", None)):
         datasets.export(data, tmp_path / name)
-        found = inputs.read(tmp_path / name, label=labels)
-        np.testing.assert_array_equal(found.values, X)
-        assert labels is None or found.labels.tolist() == ["x", "y", "x"]
+        result = inputs.read(tmp_path / name, label=labels)
+        np.testing.assert_array_equal(result.values, X)
+        assert labels is None or result.labels.tolist() == ["x", "y", "x"]
 
 
 @pytest.mark.parametrize("kind", ["texts", "vectors"])
@@ -71,8 +71,8 @@ def test_a_tenth_is_held_out(kind):
     for part in (rest, queries):
         rows = part.labels["row"]
         assert rows.tolist() == sorted(rows)
-        found = part.items if kind == "texts" else part.items[:, 0].tolist()
-        assert found == [items[i] if kind == "texts" else i for i in rows]
+        result = part.items if kind == "texts" else part.items[:, 0].tolist()
+        assert result == [items[i] if kind == "texts" else i for i in rows]
     with pytest.raises(ArgumentError, match="9 items are too few"):
         datasets.hold_out(made(kind, items[:9], {"row": list(range(9))}))
     again = datasets.hold_out(made(kind, items, {"row": list(range(25))}))[1]

@@ -472,7 +472,7 @@ def by_command(method, folder, arguments, tmp_path):
             options += ["-o", tmp_path / "codes.npy"]
         elif (method, name) in (("get", "ids"), ("drop_columns", "columns")):
             words += value
-        elif (method, name) == ("tag", "name"):
+        elif (method, name) in (("tag", "name"), ("restore", "version")):
             words.append(value)
         elif name == "data":
             parquet.write_table(value, tmp_path / "rows.parquet")

@@ -57,8 +57,8 @@ def read_tensors(
             metadata = file.metadata() or {}
             if (name := metadata.get("format", "none")) != expected:
                 kind, _, number = name.rpartition("-")
-                known, _, newest = expected.rpartition("-")
-                is_newer = kind == known and int(number) > int(newest)
+                expected_kind, _, newest = expected.rpartition("-")
+                is_newer = kind == expected_kind and int(number) > int(newest)
                 raise (NewerFormatError if is_newer else ArtefactError)(
                     f"{path} holds no {noun} that this version reads: its format is "
                     f"{name!r}, expected {expected!r}"

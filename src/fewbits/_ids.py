@@ -44,8 +44,6 @@ def new_ids(ids: Any, what: str = "the list of ids") -> Any:
 
 def id_column(ids: Any, texts: bool) -> Any:
     """Return ids to look for as one array of the kind that a collection has."""
-    import pyarrow as pa
-
     column = _values(ids, "the list of ids")
     if not len(column):
         return pa.array([], pa.large_string() if texts else pa.int64())
@@ -57,21 +55,19 @@ def id_column(ids: Any, texts: bool) -> Any:
     return one_chunk(_plain(column))
 
 
-def absolute_paths(column: Any, there: NDArray[np.bool_]) -> Any:
-    """Return ids; of those that are not there, the absolute paths, as of images."""
-    import pyarrow as pa
-
-    if there.all() or not is_text(column.type):
+def absolute_paths(column: Any, is_known: NDArray[np.bool_]) -> Any:
+    """Return ids, with unknown ones as absolute paths, which are the ids of images."""
+    if is_known.all() or not is_text(column.type):
         return column
-    pairs = zip(column.to_pylist(), there, strict=True)
-    paths = [text if is_there else os.path.abspath(text) for text, is_there in pairs]
+    pairs = zip(column.to_pylist(), is_known, strict=True)
+    paths = [id if known else os.path.abspath(id) for id, known in pairs]
     return pa.array(paths, column.type)
 
 
-def check_known(column: Any, there: NDArray[np.bool_]) -> None:
-    """Refuse ids that are not there."""
-    if not there.all():
-        unknown = column[int(np.argmin(there))].as_py()
+def check_known(column: Any, is_known: NDArray[np.bool_]) -> None:
+    """Refuse unknown ids."""
+    if not is_known.all():
+        unknown = column[int(np.argmin(is_known))].as_py()
         raise ArgumentError(f"there is no item with id {shown_id(unknown)}")
 
 
@@ -115,8 +111,6 @@ def _values(ids: Any, what: str) -> Any:
 
 def _plain(column: Any) -> Any:
     """Return ids as int64 or large_string."""
-    import pyarrow as pa
-
     if is_text(column.type):
         return column  # large_string, as all plain columns of texts
     numbers = column.to_numpy()

@@ -46,8 +46,10 @@ def test_bits_and_pairs_of_bits(bits):
     }
     if len(bits) > 1 and not any(" more" in text for text in report.warnings):
         for kind, expected in (("equal", equal), ("opposite", opposite)):
-            told = [text for text in report.warnings if text.endswith(f"always {kind}")]
-            groups = [map(int, re.findall(r"\d+", text)) for text in told]
+            answer = [
+                text for text in report.warnings if text.endswith(f"always {kind}")
+            ]
+            groups = [map(int, re.findall(r"\d+", text)) for text in answer]
             assert {x for group in groups for x in combinations(group, 2)} == expected
 
     correlations = reference_correlations(bits)
@@ -154,7 +156,7 @@ def test_what_is_wrong_is_said_plainly():
     bits[:, 9] = rng.random(500) < 0.02
     bits[400:] = bits[400]
     labels = ["alone", *["a", "b"] * 249, "a"]
-    said = [
+    messages = [
         "never change: 0 and 1",
         "2 and 5 are always equal",
         "2 and 7 are always opposite",
@@ -164,7 +166,7 @@ def test_what_is_wrong_is_said_plainly():
         "in 50% of comparisons",
     ]
     warnings = bit_report(pack(bits), 12, labels).warnings
-    assert all(words in line for words, line in zip(said, warnings, strict=True))
+    assert all(words in line for words, line in zip(messages, warnings, strict=True))
 
 
 def test_bits_that_are_nearly_the_same():

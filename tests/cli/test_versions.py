@@ -128,8 +128,8 @@ def test_columns_are_dropped(built):
     assert rows == [1, *[None] * 5]
     for name, reason in (("yaer", "did you mean 'year'"), ("sku", "of the ids")):
         assert reason in fail("drop-columns", built, "year", name)
-    told = json.loads(run("drop-columns", built, "year", "--json"))
-    assert (told["dropped_columns"], told["n_items"]) == (["year"], 6)
+    answer = json.loads(run("drop-columns", built, "year", "--json"))
+    assert (answer["dropped_columns"], answer["n_items"]) == (["year"], 6)
     assert run("compact", built)
     assert run("verify", built).startswith("6 rows")
 
@@ -138,12 +138,12 @@ def test_a_collection_goes_back(built):
     run("tag", built, "spring")
     run("delete", built, "--filter", "year > 2")
     run("drop-columns", built, "year")
-    told = json.loads(run("restore", built, "--at", "spring", "--json"))
-    assert (told["version"], told["n_items"], told["at"]) == (5, 6, "spring")
-    assert "6 items as at 2, now version 5" in run("restore", built, "--at", 2)
+    answer = json.loads(run("restore", built, "spring", "--json"))
+    assert (answer["version"], answer["n_items"], answer["at"]) == (5, 6, "spring")
+    assert "6 items as at 2, now version 5" in run("restore", built, 2)
     assert json.loads(run("get", built, "f", "--json"))["columns"] == {"year": 5}
-    assert "gone" in fail("restore", built, "--at", 99)
-    assert "no version is named 'autumn'" in fail("restore", built, "--at", "autumn")
+    assert "gone" in fail("restore", built, 99)
+    assert "no version is named 'autumn'" in fail("restore", built, "autumn")
     assert run("verify", built).startswith("6 rows")
 
 
@@ -153,13 +153,13 @@ def test_rows_without_their_manifest_are_named(built, tmp_path):
     for words in (["inspect"], ["compact"], ["delete", "--ids", "a"]):
         line = fail(words[0], built, *words[1:])
         assert re.search(f"{rows.name}, but no collection.json: .*backup.*verify", line)
-    told = invoke("verify", built)
-    assert (told.exit_code, "collection.json: it is missing" in told.stdout) == (
+    answer = invoke("verify", built)
+    assert (answer.exit_code, "collection.json: it is missing" in answer.stdout) == (
         1,
         True,
     )
-    assert "compact" not in told.stdout  # which would lose them
-    told = invoke("verify", built, "--repair")
-    assert (told.exit_code, "6 rows are there" in told.stdout) == (1, True)
+    assert "compact" not in answer.stdout  # which would lose them
+    answer = invoke("verify", built, "--repair")
+    assert (answer.exit_code, "6 rows are there" in answer.stdout) == (1, True)
     (tmp_path / "away").rename(built / "collection.json")
     assert run("verify", built).startswith("6 rows")

@@ -183,8 +183,8 @@ def same(col, rows, columns):
         value = {"int": 3, "text": "t3", "float": 1.5}[kind]
         shown = f"'{value}'" if kind == "text" else value
         hits = col.search([[1, 0, 0, 0]], 99, filter=f"{name} = {shown}").ids
-        wanted = [id for id, row in rows.items() if row[name] == value]
-        assert sorted(hits[hits >= 0]) == sorted(wanted)
+        expected = [id for id, row in rows.items() if row[name] == value]
+        assert sorted(hits[hits >= 0]) == sorted(expected)
 
 
 CHANGES = [

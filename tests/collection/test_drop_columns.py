@@ -67,9 +67,9 @@ def test_a_column_of_the_same_name_begins_empty(home, values):
     with pytest.warns(UserWarning, match="null for all other items"):
         col.update(None, ids=[3], columns={"note": values})
     for _ in range(2):
-        wanted = [None] * N
-        wanted[3] = values[0]
-        assert col.to_arrow()["note"].to_pylist() == wanted
+        expected = [None] * N
+        expected[3] = values[0]
+        assert col.to_arrow()["note"].to_pylist() == expected
         assert [row["note"] for row in col.get([2, 3])] == [None, values[0]]
         assert (col[2]["n"], col[3]["n"]) == (20, 30)
         assert col.at("before")[2] == {"n": 20, "note": "b"}
@@ -200,7 +200,7 @@ def test_flipped_bits_are_put_back(tmp_path):
     col.update(None, ids=[1], columns={"n": [5], "note": ["b"]})
     col.drop_columns(["note"])
     col.update(None, ids=[2], columns={"note": [7]})
-    wanted = col.to_arrow().to_pylist()
+    expected = col.to_arrow().to_pylist()
     for kind in ("seg", "upd"):
         for path in sorted(col.path.glob(f"rows-*/{kind}-*")):
             data = bytearray(path.read_bytes())
@@ -208,7 +208,7 @@ def test_flipped_bits_are_put_back(tmp_path):
             path.write_bytes(data)
             assert [path.name in x.file for x in col.verify().damages] == [True]
             assert col.repair().is_complete
-            assert Collection.open(col.path).to_arrow().to_pylist() == wanted
+            assert Collection.open(col.path).to_arrow().to_pylist() == expected
     assert col.verify().is_intact
 
 

@@ -277,7 +277,7 @@ def test_all_that_meets_a_filter_gets_the_values_of_a_row():
         (None, {"columns": {"year": 1}}, "one row"),
         ({"year": 1}, {"ids": IDS[:1]}, "one row"),
         ({"year": "soon"}, {}, "year"),
-        (7, {}, "a row, got an int"),
+        (7, {}, "one row, got an int"),
     ):
         with pytest.raises(ArgumentError, match=message):
             col.update(data, filter="year > 1", **options)

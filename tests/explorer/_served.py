@@ -72,13 +72,13 @@ def clothes(folder, n, data=None) -> Collection:
 
     from research.common.datasets import load_fashion_mnist
 
-    found = load_fashion_mnist(data)
-    every = len(found.items.array)
+    result = load_fashion_mnist(data)
+    every = len(result.items.array)
     rows = np.sort(np.random.default_rng(0).choice(every, n, replace=False))
     paths = [str(folder / f"{row:05d}.png") for row in rows]
     for path, row in zip(paths, rows, strict=True):
-        Image.fromarray(found.items.array[row]).save(path)
-    labels = found.labels["class"][rows]
+        Image.fromarray(result.items.array[row]).save(path)
+    labels = result.labels["class"][rows]
     return _of_images(paths, labels.tolist(), 64)
 
 

@@ -47,10 +47,10 @@ def test_the_threshold_decides_what_is_new(texts, new_page):
 def test_the_proposed_threshold_tells_its_false_accept_rate(texts, new_page):
     page = new_page(texts.url, "#teach?part=new&text=broken wrist")
     page.locator(".verdict").wait_for()
-    found = httpx.get(f"{texts.url}v1/novelty?label=chapter").json()
+    result = httpx.get(f"{texts.url}v1/novelty?label=chapter").json()
     shown = page.locator(".rates > div").nth(1).inner_text()
-    low, high = found["unknown_interval"][found["threshold"]]
-    share = found["unknown"][found["threshold"]]
+    low, high = result["unknown_interval"][result["threshold"]]
+    share = result["unknown"][result["threshold"]]
     assert shown.split("\n") == [
         f"{share:.1%}".replace("%", " %"),
         f"false-accept rate, 95 % interval {100 * low:.0f} % to {100 * high:.0f} %",

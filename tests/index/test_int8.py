@@ -127,7 +127,7 @@ VALUES, BLOCKS = np.zeros((2, 40), np.int8), np.zeros((2, 2, 2), np.float32)
         (lambda: Int8Vectors(VALUES, BLOCKS[:, :1]), r"must have shape \(2, 2, 2\)"),
         (lambda: Int8Vectors.from_vectors([[1.0], [np.nan]]), "finite, .* in row 1"),
         (lambda: Int8Vectors.from_vectors([[1.0], [1e39]]), "finite, .* in row 1"),
-        (lambda: Int8Vectors.from_vectors([["a"]]), "real numbers, got dtype <U1"),
+        (lambda: Int8Vectors.from_vectors([["a"]]), "real numbers, got texts"),
         (lambda: Int8Vectors.from_vectors(np.zeros((2, 0))), "must have features"),
     ],
 )

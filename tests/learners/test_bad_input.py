@@ -126,7 +126,7 @@ class TestFeatures:
 
     def test_not_numbers(self, learner):
         for X in ([["a", "b"]] * 20, [[1.0, 2.0], [3.0]]):
-            with pytest.raises(ValueError, match=r"real numbers, got|inhomogeneous"):
+            with pytest.raises(ValueError, match=r"real numbers, got|several lengths"):
                 clone(learner).fit(X, Y)
         message = refusal(learner, [[10**400, 1]] * 20, error=FeatureError)
         assert message == "features hold an integer too large for float64"

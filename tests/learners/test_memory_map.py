@@ -105,8 +105,8 @@ def test_too_large_to_keep_it_gives_the_same_encoder(tmp_path):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     learner = ITQ(6, n_iter=1, random_state=0)
-    kept, streamed = (clone(learner).fit(rows) for rows in (X, mapped))
-    np.testing.assert_array_equal(streamed.encode(X[:999]), kept.encode(X[:999]))
+    stored, streamed = (clone(learner).fit(rows) for rows in (X, mapped))
+    np.testing.assert_array_equal(streamed.encode(X[:999]), stored.encode(X[:999]))
 
 
 def test_rows_that_are_drawn_are_not_copied():

@@ -229,9 +229,9 @@ def test_threads_of_a_grid_search_use_the_runtime():
         alone = searched()
         with joblib.parallel_config(backend="threading"):
             threads = searched(n_jobs=2)
-    for found in (alone, threads):
-        assert found["mean_test_device"].tolist() == [1, 1]
-        assert found["mean_test_threads"].tolist() == [1, 1]
+    for result in (alone, threads):
+        assert result["mean_test_device"].tolist() == [1, 1]
+        assert result["mean_test_threads"].tolist() == [1, 1]
     assert alone["mean_test_listens"].tolist() == [1, 1]
     assert threads["mean_test_listens"].tolist() == [0, 0]
 

@@ -108,13 +108,13 @@ def test_promises_hold_with_noisy_copies(score):
 def test_groups_count_once_and_by_the_share_that_is_rejected():
     X, y = items(np.arange(12), 30)
     groups = np.concatenate([np.repeat(np.arange(40), 2), np.arange(80, 360)])
-    found = learn_rejection(X, y, groups=groups)
-    assert found.n_items == 320
+    result = learn_rejection(X, y, groups=groups)
+    assert result.n_items == 320
     # Steps are those of a single item, of half of a pair, or of several at once.
-    steps = np.diff(found.false_reject) * 321 * 2
+    steps = np.diff(result.false_reject) * 321 * 2
     np.testing.assert_allclose(steps, np.rint(steps), atol=1e-6)
     assert {1, 2} <= set(np.rint(steps).astype(int))
-    assert found.false_reject[[0, -1]] == pytest.approx([1 / 321, 1])
+    assert result.false_reject[[0, -1]] == pytest.approx([1 / 321, 1])
 
 
 def test_groups_that_hold_the_same_row_are_one():
@@ -292,10 +292,10 @@ BAD = {
         lambda X: np.where(X[9, 4] == X, 1e39, X),
         r"1e\+39 in row 9, col.* 4",
     ),
-    "texts": (lambda X: X.astype(str), "must be real numbers, got dtype <U"),
+    "texts": (lambda X: X.astype(str), "must be real numbers, got texts"),
     "sparse": (csr_array, "are a sparse csr_array; give X.toarray"),
     "complex": (lambda X: X * 1j, "Complex data not supported"),
-    "a single item": (lambda X: X[0], "got shape .24,.; for a single item pass"),
+    "a single item": (lambda X: X[0], "got shape .24,.; for a single item"),
 }
 
 

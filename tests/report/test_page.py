@@ -52,7 +52,7 @@ def write(path, scores, items, labels=None, **options):
         "are_images": False,
         "places": placed(codes),
         **dict.fromkeys(["captions", "proposals", "classes"]),
-        **dict.fromkeys(["notes"], ()),
+        **dict.fromkeys(["profiles", "notes"], ()),
     }
     BitsPage(**{**facts, **options}).write(path)
     return path.read_text("utf-8")
@@ -176,14 +176,14 @@ def test_images_of_every_kind(written, tmp_path, read_html):
         Image.new("RGBA", (40, 40)),
         Reference(),
     ]
-    found = read_html(written(kinds * 8, are_images=True, places={}))
-    attributes = [value for name, value in found.attributes if name == "src"]
+    result = read_html(written(kinds * 8, are_images=True, places={}))
+    attributes = [value for name, value in result.attributes if name == "src"]
     assert len(attributes) == 5 * 2 * 3
     assert {value.split(";")[0] for value in attributes} == {
         "data:image/png",
         "data:image/jpeg",
     }
-    alts = [value for name, value in found.attributes if name == "alt"]
+    alts = [value for name, value in result.attributes if name == "alt"]
     assert len(alts) == len(attributes)
     assert all(alts)
 

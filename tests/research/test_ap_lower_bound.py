@@ -38,8 +38,8 @@ def worst_precisions(queries, query_labels, codes, labels, sign=1):
 
 def real_ap(query, label, codes, labels, sign=1):
     """AP of one query, over labels or rows of 0 and 1."""
-    asked = np.asarray(label)[None]
-    return worst_precisions(query[None], asked, codes, labels, sign)[0]
+    query_labels = np.asarray(label)[None]
+    return worst_precisions(query[None], query_labels, codes, labels, sign)[0]
 
 
 @given(

@@ -126,7 +126,7 @@ def test_another_view_is_the_same_network_under_another_mask(kind):
     drawn = kind is views.DrawnToOtherView
     torch.testing.assert_close(found["codes"], found["other" if drawn else "centre"])
     if not drawn:
-        torch.testing.assert_close(found["own"], found["other"])
+        torch.testing.assert_close(found["networks"], found["other"])
 
 
 def test_blocks_of_one_bit_are_marginals():

@@ -251,8 +251,8 @@ def test_groups_of_duplicates(client_of, radius):
         reach = again
     expected = {tuple(np.flatnonzero(row)) for row in reach if row.sum() > 1}
     client = client_of(collection)
-    asked = {"radius": radius, "max_groups": 1000}
-    shown = client.post("/v1/duplicate-groups", json=asked).json()
+    params = {"radius": radius, "max_groups": 1000}
+    shown = client.post("/v1/duplicate-groups", json=params).json()
     first = {members[:100] for members in expected}
     assert {tuple(x["id"] for x in group) for group in shown["groups"]} == first
     assert shown["n_groups"] == len(expected)
@@ -263,8 +263,8 @@ def test_groups_of_duplicates(client_of, radius):
         for item in group:
             assert item["distance"] == apart[first, item["id"]]
     assert shown["sizes"] == sorted(map(len, expected), reverse=True)
-    asked = {"radius": radius, "max_groups": 0}
-    counted = client.post("/v1/duplicate-groups", json=asked).json()
+    params = {"radius": radius, "max_groups": 0}
+    counted = client.post("/v1/duplicate-groups", json=params).json()
     assert (counted["n_groups"], counted["groups"]) == (len(expected), [])
 
 

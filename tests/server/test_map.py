@@ -171,22 +171,22 @@ def test_outliers_and_confusions(client_of, n_groups):
     col = of_signs(X, columns={"kind": kinds})
     client = client_of(col)
     ready(client)
-    seen = client.get("/v1/map/outliers?label=kind").json()
+    result = client.get("/v1/map/outliers?label=kind").json()
     apart = hamming_distances(col.codes, col.codes) + 1000 * np.eye(120, dtype=int)
-    nearest, p95 = apart.min(axis=1), seen["nearest_distance_p95"]
+    nearest, p95 = apart.min(axis=1), result["nearest_distance_p95"]
     assert p95 == np.quantile(nearest, 0.95, method="higher")
     far = sorted(nearest[nearest > p95], reverse=True)[:5]
-    assert [item["distance"] for item in seen["outliers"]] == far
-    assert {item["row"] for item in seen["outliers"]} & {20, 50}
-    assert seen["k"] == 10
-    for item in seen["confusions"]:
+    assert [item["distance"] for item in result["outliers"]] == far
+    assert {item["row"] for item in result["outliers"]} & {20, 50}
+    assert result["k"] == 10
+    for item in result["confusions"]:
         row = item["row"]
         near = [kinds[i] for i in np.lexsort((np.arange(120), apart[row]))[:10]]
         assert item["class"] == kinds[row] != item["other"]
         votes = max(near.count(kind) for kind in {*near} - {kinds[row], None})
         assert votes == item["votes"] > 5
     if n_groups == 4:
-        (confused,) = [item for item in seen["confusions"] if item["row"] == 14]
+        (confused,) = [item for item in result["confusions"] if item["row"] == 14]
         assert (confused["class"], confused["other"]) == ("kind 3", "kind 2")
 
 
@@ -194,17 +194,17 @@ def test_outliers_and_confusions(client_of, n_groups):
 def test_outliers_of_few_items_and_no_classes(client_of, n):
     client = client_of(of_signs(np.ones((n, 8))))
     ready(client)
-    seen = client.get("/v1/map/outliers").json()
-    assert (seen["outliers"], seen["confusions"], seen["k"]) == ([], None, n - 1)
+    result = client.get("/v1/map/outliers").json()
+    assert (result["outliers"], result["confusions"], result["k"]) == ([], None, n - 1)
 
 
 def test_export_of_a_selection(mapped):
     on_map = int(mapped.positions[0])
     hidden = next(i for i in range(N) if i not in mapped.positions)
-    asked = {"positions": [on_map, hidden], "neighbours": 3}
+    params = {"positions": [on_map, hidden], "neighbours": 3}
 
     def export(kind, **options):
-        asked_for = {**asked, **options}
+        asked_for = {**params, **options}
         answer = mapped.post("/v1/map/export", json=asked_for, headers={"Accept": kind})
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"].startswith(kind)
@@ -230,9 +230,9 @@ def test_export_of_a_selection(mapped):
 def test_neighbours_of_duplicates_leave_the_item_out(client_of):
     client = client_of(Collection.create(None, codes=np.zeros((40, 1), np.uint8)))
     ready(client)
-    asked = {"positions": list(range(40)), "neighbours": 5}
+    params = {"positions": list(range(40)), "neighbours": 5}
     parquet = {"Accept": "application/vnd.apache.parquet"}
-    answer = client.post("/v1/map/export", json=asked, headers=parquet)
+    answer = client.post("/v1/map/export", json=params, headers=parquet)
     table = pa.parquet.read_table(io.BytesIO(answer.content))
     for row, ids in enumerate(table["_neighbours"].to_pylist()):
         assert len(set(ids)) == 5
@@ -316,8 +316,8 @@ def test_a_collection_without_items_has_no_map(client_of):
 
 def places_by_id(client, version=None):
     positions, places = points_of(client, **({"version": version} if version else {}))
-    asked = {"positions": positions.tolist(), "neighbours": 0, "version": version}
-    answer = client.post("/v1/map/export", json=asked, headers=JSON)
+    params = {"positions": positions.tolist(), "neighbours": 0, "version": version}
+    answer = client.post("/v1/map/export", json=params, headers=JSON)
     ids = [item["id"] for item in answer.json()["items"]]
     return dict(zip(ids, places.tolist(), strict=True))
 
@@ -363,9 +363,9 @@ def test_a_map_is_looked_at_while_the_collection_changes(client_of):
         answer = client.post("/v1/delete", json={"ids": [f"n{victim}"]})
         assert answer.status_code == 200, answer.text
         assert client.get("/v1/map").json()["ready"]
-        asked = {"row": row, "version": versions[0]}
+        params = {"row": row, "version": versions[0]}
         if i < 3:
-            near = neighbours(client, **asked)
+            near = neighbours(client, **params)
             assert near["item"]["id"] == f"n{row}"
             exported = client.post(
                 "/v1/map/export",
@@ -374,8 +374,8 @@ def test_a_map_is_looked_at_while_the_collection_changes(client_of):
             )
             assert [x["id"] for x in exported.json()["items"]] == [f"n{row}"]
         versions.append(ready(client)["version"])
-    held = [
+    is_kept = [
         client.get(f"/v1/map/points?version={version}").status_code == 200
         for version in versions
     ]
-    assert held == [False, False, True, True, True, True]
+    assert is_kept == [False, False, True, True, True, True]

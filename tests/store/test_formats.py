@@ -127,8 +127,8 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
         made = _format.manifest(data)
         (entry,) = made.pop("segments")
         token = entry["token"]
-        kept = _format.schema(made.pop("schema"))
-        assert kept.equals(schema, check_metadata=True)
+        stored = _format.schema(made.pop("schema"))
+        assert stored.equals(schema, check_metadata=True)
         about = {"format": 2, "number": number, "n_bits": 64, "bit_order": "msb"}
         features = ["implicit-rows", *["inline"] * (number == 2), "updates"]
         about |= {"reader_features": features, "writer_features": []}

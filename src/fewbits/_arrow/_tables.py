@@ -77,19 +77,19 @@ def no_column(what: str, name: str, names: Iterable[str]) -> str:
     return f"{what} has no column {name!r}{meant}; it has {has}"
 
 
-def split_names(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return names of columns, of which one may be several with commas between them.
+def split_names(names: Iterable[str], columns: Iterable[str]) -> list[str]:
+    """Return names of columns, with lists such as "title,year" taken apart.
 
-    A column whose own name has a comma comes first.
+    A name that is in `columns` with its comma stays whole.
 
     Examples
     --------
     >>> split_names(["a,b", "c"], ["a", "b", "c"]), split_names(["a,b"], ["a,b", "a"])
     (['a', 'b', 'c'], ['a,b'])
     """
-    known, split = list(known), list[str]()
+    columns, split = list(columns), list[str]()
     for name in names:
-        if isinstance(name, str) and "," in name and name not in known:
+        if isinstance(name, str) and "," in name and name not in columns:
             split += map(str.strip, name.split(","))
         else:
             split.append(name)
@@ -223,7 +223,7 @@ def is_column(items: Any) -> bool:
     if not _is_pandas(items, "Series"):
         return any(hasattr(items, f"__arrow_c_{way}__") for way in ("stream", "array"))
     first = items.iloc[0] if items.dtype == object and len(items) else None
-    # Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
+    # Arrow has no type for paths and pictures: a Series of these is read as a list.
     return not (isinstance(first, PurePath) or hasattr(first, "getbands"))
 
 
@@ -244,7 +244,7 @@ def typed_table(frame: Any) -> Any:
 
 
 def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
-    """Return what `typed_table` does; why columns, null there, cannot be read."""
+    """Return the table, and why columns cannot be read; these are null in it."""
     if isinstance(frame, pa.Table):
         return frame, {}
     if isinstance(frame, pa.RecordBatch):
@@ -298,8 +298,8 @@ def as_frame(items: Any) -> Any:
             names = dict.fromkeys(name for row in rows for name in row)
             items = {x: [row.get(x) for row in rows] for x in names}
         for name, values in items.items():
-            one = isinstance(values, str | bytes | Mapping)
-            if one or not hasattr(values, "__len__"):
+            is_one = isinstance(values, str | bytes | Mapping)
+            if is_one or not hasattr(values, "__len__"):
                 raise ValueError(f"{name!r} is {a_kind(values)}, not a column")
             if str(name) in arrays:
                 raise ValueError(f"two columns are named {str(name)!r}")
@@ -364,7 +364,7 @@ def typed_column(column: Any) -> Any:
 
 @contextmanager
 def _one_line(what: str) -> Iterator[None]:
-    """Turn what Arrow says of an object into one line."""
+    """Turn errors of Arrow into one line."""
     try:
         yield
     except (pa.ArrowException, *_UNREADABLE) as error:

@@ -25,7 +25,7 @@ class Decoded:
         was found.
     rows : ndarray of shape (n,), dtype int64
         Row of the codebook, -1 for no class: nothing was found, or several classes are
-        equally good and the caller wants none of them. ``codebook.labels(rows)`` gives
+        equally good and the decoder takes none of them. ``codebook.labels(rows)`` gives
         the names.
     ties : ndarray of shape (n,), dtype int64
         How many classes are equally good; 1 is a clear answer, 0 none.

@@ -62,10 +62,10 @@ COMMANDS = {
     "export": ("Learn and measure", "_encoder"),
     "data": ("Learn and measure", "_data"),
 }
-#: Options that may be repeated, whose values have no comma of their own. Columns and
-#: ids may have one: it is looked up whether they do.
+#: Options that may be repeated, and whose values never contain a comma. Columns and ids
+#: may: the collection or table decides.
 COMMA_LISTS = {"allow_host", "allow_origin", "bits", "codes", "learners", "show"}
-#: What other programs call their commands, or earlier versions ours.
+#: Commands of other programs and of earlier versions, and those to use here.
 OTHER_COMMANDS = {
     **dict.fromkeys(("info", "stats", "show", "describe"), "fewbits inspect"),
     **dict.fromkeys(("create", "index", "init", "import"), "fewbits build"),
@@ -231,9 +231,9 @@ def _command(name: str) -> Any:
         paragraphs = inspect.cleandoc(info.callback.__doc__ or "").split("\n\n")
         info.help = "\n\n".join(text.replace("\n", " ") for text in paragraphs)
         info.cls = _Command
-    made: Any = get_command(group)
-    made.rich_help_panel = panel
-    return made
+    answer: Any = get_command(group)
+    answer.rich_help_panel = panel
+    return answer
 
 
 # What is said of errors.

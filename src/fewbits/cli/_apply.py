@@ -37,7 +37,7 @@ def apply(
     Each line is one change, and sees those before it: {"add": ROW}, {"upsert": ROW},
     {"update": ROW}, {"delete": ID}, {"delete": {"filter": CONDITION}} or
     {"drop_columns": {"columns": [NAME, ...]}}. A row has the id and the columns by
-    name, as a line of a .jsonl file that `add`, `upsert` and `update` take.
+    name, as in a .jsonl file for `add`, `upsert` and `update`.
 
     Example: fewbits apply my-collection changes.jsonl
     """

@@ -98,8 +98,8 @@ def update(
     filter: Annotated[
         str | None,
         Option(
-            help="Change all items that meet an SQL-like condition: TABLE is a row of "
-            "values then, without an id."
+            help="Change all items that meet an SQL-like condition: TABLE then has one "
+            "row, without an id."
         ),
     ] = None,
     timeout: opt.Timeout = None,
@@ -189,8 +189,9 @@ def drop_columns(
 ) -> None:
     """Drop columns of COLLECTION; codes and order stay.
 
-    There is no confirmation; versions that have names keep the columns, see 'fewbits
-    tag'. Their space on disk is freed by 'fewbits compact'.
+    It does not ask first. Versions with names keep the columns, see 'fewbits tag'; the
+    space on disk is freed by 'fewbits compact'. The ids, and the texts or images that
+    codes are made of, cannot be dropped.
 
     Example: fewbits drop-columns my-collection note price
     """

@@ -61,13 +61,13 @@ def demo(
     data = datasets.load_icd10()
     if not as_json:
         typer.echo(f"{len(data):,} diagnoses of ICD-10-CM, e.g. {data.items[0]!r}")
-    _tell("embedding the diagnoses")
+    _announce("embedding the diagnoses")
     with progress_bar("reading") as progress:
         features = backbone.extract(data.items, progress=progress)
-    _tell(f"learning codes of {bits} bits, and encoding")
+    _announce(f"learning codes of {bits} bits, and encoding")
     with learning_bar("learning") as progress:
         built = _build(output, data, features, bits, progress)
-    _tell("comparing them with float vectors and with other codes: a minute or so")
+    _announce("comparing them with float vectors and with other codes: a minute or so")
     with learning_bar("comparing") as progress:
         rows = _compare(features, built.encoder, progress)
     answers = _answers(built)
@@ -98,8 +98,8 @@ def demo(
     typer.echo(f"  {opt.command_line('serve', output)}")
 
 
-def _tell(step: str) -> None:
-    """Say what comes, where no bar shows it."""
+def _announce(step: str) -> None:
+    """Print the next step where no progress bar shows it."""
     if not sys.stderr.isatty():
         typer.echo(f"fewbits: {step}", err=True)
 

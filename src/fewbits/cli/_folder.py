@@ -103,7 +103,7 @@ def compact(
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Rewrite COLLECTION without deleted rows and superseded values.
+    """Rewrite COLLECTION without deleted rows, superseded values and dropped columns.
 
     It gets as few segments as possible.
 
@@ -229,18 +229,17 @@ def tag(
 def restore(
     collection: opt.CollectionPath,
     version: Annotated[
-        str,
-        Option("--at", "--version", help="Version to go back to, by number or name."),
+        str, Argument(metavar="VERSION", help="Earlier version, by number or name.")
     ],
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Go back: make the newest version of COLLECTION one that was there before.
+    """Return COLLECTION to an earlier version: its items, columns and order.
 
-    Items, columns and order are as they were then. What came since is lost, unless that
-    version has a name: 'fewbits tag' gives it one.
+    Later changes are lost unless the newest version has a name: 'fewbits tag' gives it
+    one, and lists the versions.
 
-    Example: fewbits restore my-collection --at before-clean-up
+    Example: fewbits restore my-collection before-clean-up
     """
     from fewbits.collection import Collection
 

@@ -195,7 +195,7 @@ def like(
         str | None,
         Option("--input", "-i", help="File or folder of items that belong to it."),
     ] = None,
-    k: opt.Neighbours = 10,
+    k: Annotated[int, Option("--k", "-k", help="Number of results.")] = 10,
     filter: opt.Filter = None,
     allowed: opt.Allowed = None,
     columns: opt.HitColumns = None,

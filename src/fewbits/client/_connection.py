@@ -92,8 +92,8 @@ class Connection:
                 fault = json.loads(answer.content)["error"]
                 code, message = str(fault["code"]), str(fault["message"])
             for outcome in OUTCOMES:
-                told = (outcome.code, outcome.status) == (code, status)
-                if told and outcome.is_raised:
+                is_same = (outcome.code, outcome.status) == (code, status)
+                if is_same and outcome.is_raised:
                     raise outcome.kind(message)
             raise ServiceError(message, status, code)
         self.snapshot = answer.headers.get("Fewbits-Snapshot")

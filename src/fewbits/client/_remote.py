@@ -115,7 +115,7 @@ class RemoteCollection:
 
     def __init__(self, connection: Connection, at: int | str | None = None) -> None:
         self._connection, self._at = connection, at
-        self._facts: dict[str, Any] = self._asked()
+        self._facts: dict[str, Any] = self._read_facts()
         if at is not None:  # whatever becomes of its name
             self._at = int(self._facts["collection_version"])
         self._of_thread = threading.local()  # changes of a transaction
@@ -152,10 +152,10 @@ class RemoteCollection:
 
     def refresh(self) -> bool:
         """Ask for the facts anew; return whether the collection has changed."""
-        before, self._facts = self._facts, self._asked()
+        before, self._facts = self._facts, self._read_facts()
         return self._at is None and bool(self._facts["snapshot"] != before["snapshot"])
 
-    def _asked(self) -> dict[str, Any]:
+    def _read_facts(self) -> dict[str, Any]:
         options = {} if self._at is None else {"at": self._at}
         return self._connection.get("/v1/facts", **options)
 
@@ -639,7 +639,7 @@ def _names(columns: Sequence[str] | None) -> list[str] | None:
     return None if columns is None else list(columns)
 
 
-def _named(decoder: Decoder | str) -> dict[str, Any]:
+def _decoder_fields(decoder: Decoder | str) -> dict[str, Any]:
     """Return the name of a decoder and its parameters."""
     decoder = decoder_of(decoder)
     names = {kind: name for name, kind in DECODERS.items()}
@@ -656,5 +656,5 @@ _SENT: dict[str, Callable[[Any], Any]] = {
     "ids": plain_ids,
     "good_ids": plain_ids,
     "bad_ids": plain_ids,
-    "decoder": _named,
+    "decoder": _decoder_fields,
 }

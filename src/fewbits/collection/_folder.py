@@ -363,7 +363,9 @@ def _write(
     names = {*files, *_entries(folder)} - {*unknown["files"]}
     before = {path.name for path in folder.iterdir()}
     try:
-        entries = {name: _written(folder, name, data) for name, data in files.items()}
+        entries = {
+            name: _write_file(folder, name, data) for name, data in files.items()
+        }
         sync_folder(folder)  # the manifest names what is there
         content = {
             **unknown,
@@ -381,7 +383,7 @@ def _write(
         with atomic_write(folder / MANIFEST) as file:
             file.write(data)
     except BaseException as error:
-        # The disk may be full: room is made where possible, and the cause is told.
+        # The disk may be full: room is made where possible, and the cause is raised.
         with contextlib.suppress(OSError):
             sync_folder(folder)  # the new manifest may be there already
             named = {entry["path"] for entry in _entries(folder).values()}
@@ -394,7 +396,7 @@ def _write(
     return hashlib.sha256(data).hexdigest()
 
 
-def _written(folder: Path, name: str, data: bytes) -> dict[str, Any]:
+def _write_file(folder: Path, name: str, data: bytes) -> dict[str, Any]:
     """Write one file under a name that its content decides."""
     stem, suffix = name.rsplit(".", 1)
     digest = hashlib.sha256(data).hexdigest()

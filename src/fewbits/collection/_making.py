@@ -95,13 +95,13 @@ def read_rows(
     Names that are not given, and types, are those of `model`, `rows` and `schema`.
     """
     if types is not None and rows is not None:
-        raise ArgumentError("types are those of the rows that are there")
+        raise ArgumentError("the first rows have set the types: leave out types")
     is_codes = codes is not None and not isinstance(codes, str)
     if is_codes and data is not None:
         raise ArgumentError("give codes as an array, or data, not both")
     if data is None and not is_codes:
         raise ArgumentError("give data: a table, a file, or a list of items")
-    beside = {
+    values = {
         "ids": ids,
         "columns": columns,
         "label": label,
@@ -129,7 +129,7 @@ def read_rows(
                     column = model.facts.item_column
         options = {"column": column, "images": images, "codes": codes, "id": id}
         options |= {"names": names, "as_text": as_text, "kind": kind}
-        source = read(data, **options, skip_blank=skip_blank, **beside)
+        source = read(data, **options, skip_blank=skip_blank, **values)
     else:
         for name, value in (("column", column), ("images", images), ("id", id)):
             if value is not None:
@@ -147,7 +147,7 @@ def read_rows(
                 codes, n_bits = packed_codes(as_column(codes), "the codes")
             codes = as_codes(as_array(codes, "codes"))
             source = Input("codes", codes, None, "the codes", n_bits=n_bits)
-        source = with_beside(source, **beside)
+        source = with_beside(source, **values)
     if source.kind == "images" and source.ids is None:
         source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)
@@ -181,7 +181,7 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
 
 
 def _warn_of_moved(paths: list[str], rows: Rows) -> None:
-    """Say which pictures are there from another folder that is gone: it was moved."""
+    """Warn of pictures that the collection has from a folder that was moved."""
     folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
     new, names = {*paths}, {path[len(folder) :] for path in paths}
     files = {path.rpartition(os.sep)[2] for path in paths}
@@ -198,9 +198,10 @@ def _warn_of_moved(paths: list[str], rows: Rows) -> None:
             pattern, escape = re.sub("([%_|])", r"|\1", pattern), " escape '|'"
         condition = f"id like '{pattern}{os.sep}%'{escape}"
         warn_user(
-            f"{count:,} of the pictures have the names of others that are in the "
-            f"collection from {home}, which is gone: if they have moved, delete the "
-            f"others by filter={condition!r} (on the command line --filter)"
+            f"{count:,} of the pictures have the same names as pictures in the "
+            f"collection from {home}, a folder that is gone: if they have moved, "
+            f"delete the old ones by filter={condition!r} (on the command line "
+            "--filter)"
         )
 
 
@@ -403,9 +404,9 @@ def check_vectors_only(kind: str, source: str) -> None:
         raise ArgumentError(f"normalize is for vectors, and {source} holds {kind}")
 
 
-def model_of(learnt: Any) -> Model:
-    """Return what `fewbits.training.learn` made, as a collection keeps it."""
-    return Model(**{**vars(learnt), "facts": Facts.of(learnt.facts)})
+def model_of(result: Any) -> Model:
+    """Return the result of `fewbits.training.learn` as a collection keeps it."""
+    return Model(**{**vars(result), "facts": Facts.of(result.facts)})
 
 
 # Other codes of the same rows.
@@ -531,19 +532,19 @@ def update_table(
             has = no_column("the collection", name, rows.columns)
             warn_user(f"{has}: it gets one, null for all other items")
     keys = id_column(new_ids(ids), rows.has_text_ids)
-    made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
-    for name, column in made.items():
+    values = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
+    for name, column in values.items():
         if len(column) != len(keys):
             raise ArgumentError(
                 f"{len(keys)} ids, but {len(column)} entries in {name!r}"
             )
-    return pa.table(made)
+    return pa.table(values)
 
 
 def droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> set[str]:
-    """Return columns to drop; refuse unknown ones, and what the collection is of."""
+    """Return columns to drop; refuse unknown ones, and those of ids and items."""
     if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise ArgumentError(f"columns must be a list of names, got {names!r}")
+        raise ArgumentError(f"columns must be a list of names: give [{names!r}]")
     columns = [name for name in schema.names if name not in RESERVED]
     names = split_names(names, columns)
     for name in names:
@@ -563,7 +564,7 @@ def droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> set[str]:
 def constant_columns(
     schema: Any, id_name: str, data: Any, ids: Any, columns: Any
 ) -> dict[str, Any]:
-    """Return columns of one value, which the items that meet a filter get."""
+    """Return the columns of a row whose values all items that meet a filter get."""
     if ids is not None or data is None or isinstance(columns, Mapping):
         raise ArgumentError(
             "update with a filter takes one row of values, such as {'year': 2026}"
@@ -573,7 +574,7 @@ def constant_columns(
     if isinstance(data, Mapping):
         data = [data]
     if not is_frame(data := as_frame(data)):
-        raise ArgumentError(f"update with a filter takes a row, got {a_kind(data)}")
+        raise ArgumentError(f"update with a filter takes one row, got {a_kind(data)}")
     table = typed_table(data)
     if len(table) != 1:
         raise ArgumentError(f"update with a filter takes one row, got {len(table):,}")
@@ -629,12 +630,12 @@ def encoder_model(encoder: Any, old: Model | None = None) -> Model:
     return encoder
 
 
-def given_model(
+def reused_model(
     encoder: Any, learner: Any, bits: int | None, backbone: str | None
 ) -> Model:
     """Return the model of an encoder that takes the place of a learner."""
     if learner is not None:
-        raise ArgumentError("an encoder leaves nothing to learn: leave out learner")
+        raise ArgumentError("with encoder= nothing is learnt: leave out learner")
     model = encoder_model(encoder)
     if backbone not in (None, model.backbone):
         if not isinstance(encoder, Encoder):

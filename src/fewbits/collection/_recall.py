@@ -114,12 +114,12 @@ def estimate_recall(
         features = model.features(queries)
         if len(features) < 2:
             raise ArgumentError(f"need at least 2 queries, got {len(features)}")
-        drawn = _drawn(rng, len(features), n_queries or len(features))
-        sample, codes = features[drawn], model.encoder.encode(features[drawn])
+        positions = _sampled_positions(rng, len(features), n_queries or len(features))
+        sample, codes = features[positions], model.encoder.encode(features[positions])
     else:
-        drawn = _drawn(rng, len(rows), n_queries or _N_ROWS)
-        sample, codes = vectors_at(drawn), rows.codes[drawn]
-        stored = rows.row_numbers[drawn]
+        positions = _sampled_positions(rng, len(rows), n_queries or _N_ROWS)
+        sample, codes = vectors_at(positions), rows.codes[positions]
+        stored = rows.row_numbers[positions]
         if model.kind != "codes":
             stored_codes, codes = codes, model.encoder.encode(sample)
             differences = np.bitwise_count(codes ^ stored_codes)
@@ -197,7 +197,7 @@ def _vectors(
     return at
 
 
-def _drawn(rng: np.random.Generator, n: int, size: int) -> IdArray:
+def _sampled_positions(rng: np.random.Generator, n: int, size: int) -> IdArray:
     """Return at most `size` of `n` positions, in their order."""
     return np.sort(rng.choice(n, min(n, size), replace=False, shuffle=False))
 

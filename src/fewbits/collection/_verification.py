@@ -69,7 +69,7 @@ class Verification:
         return {"intact": intact, **facts, "at": self.at, "seconds": self.seconds}
 
 
-def verified(
+def verify_files(
     folder: str | Path, *, rows: bool = True, record: bool = True
 ) -> Verification:
     """Read every byte of a collection, see `Collection.verify_folder`."""
@@ -150,7 +150,7 @@ def _store_name(folder: Path) -> str | None:
     return stores[0].name if len(stores) == 1 else None
 
 
-def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
+def repair_files(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
     """Put back what a checksum proves, see `Collection.repair_folder`.
 
     The notes say what to do about each damaged file that is left beside the rows.

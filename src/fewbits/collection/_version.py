@@ -1,4 +1,4 @@
-"""What a collection is at one moment: a model, rows, and what is said of them."""
+"""A version of a collection: a model, its rows, and facts about them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from fewbits.store import ID
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """A model and its rows, None where there are none yet; it does not change."""
+    """A model and its rows, None where there are none yet. It never changes."""
 
     model: Model
     rows: Rows | None = None

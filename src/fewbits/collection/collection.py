@@ -1,4 +1,4 @@
-"""The product: a collection, which is an encoder and the rows that it has encoded.
+"""A collection: an encoder and the rows that it has encoded.
 
     vectors, texts, images --backbone--> features --encoder--> codes of a few bits
 
@@ -8,9 +8,9 @@ it encodes; `fewbits.open` opens a folder, or the address of a server. Then
 * `search`, `like`, `classify`, `duplicates` and `recall` ask a collection;
 * `add`, `upsert`, `update`, `delete` and `drop_columns` change it, in a `transaction`
   all at once;
-* `get`, `batches` and `to_arrow` read columns; `version`, `tag` and `at` the past, to
-  which `restore` goes back;
-* `compact`, `verify`, `repair`, `backup` and `reencode` keep it well.
+* `get`, `batches` and `to_arrow` read columns;
+* `tag` names a version, `at` reads and `restore` returns to an earlier one;
+* `compact`, `verify`, `repair`, `backup` and `reencode` maintain it.
 
 A handle holds a version: a model (`_model`) and rows (`_rows`, over `fewbits.store`).
 Data become rows in `_making`, questions answers in `_search`, and `_folder` is what
@@ -337,7 +337,7 @@ class Collection:
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
         model: Model | None = None
         if encoder is not None:
-            model = _making.given_model(_source(encoder), learner, bits, backbone)
+            model = _making.reused_model(_source(encoder), learner, bits, backbone)
         if schema is not None:
             if data is not None or codes is not None:
                 raise ArgumentError("give data, or a schema in their place, not both")
@@ -445,7 +445,7 @@ class Collection:
         They are the properties of these names. Parts of other lengths, and a
         calibration without a codebook, are refused.
         """
-        model = _making.given_model(encoder, None, None, backbone)
+        model = _making.reused_model(encoder, None, None, backbone)
         model = replace(
             model, codebook=codebook, calibration=calibration, rejection=rejection
         )
@@ -993,8 +993,8 @@ skip_unreadable, progress
         data : table, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
             mapping of `columns`. With a `filter`, one row without an id, such as
-            ``{"year": 2026}``, whose values all items get that meet it. All else is as
-            in `add` and `search`.
+            ``{"year": 2026}``; all items that meet it get its values. All else is as in
+            `add` and `search`.
 
         Raises
         ------
@@ -1008,13 +1008,13 @@ skip_unreadable, progress
             table = _making.update_table(model, rows, schema, data, id, ids, columns)
         else:
             id_name = version.id_name
-            one = _making.constant_columns(schema, id_name, data, ids, columns)
+            row = _making.constant_columns(schema, id_name, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
         with self._writing(timeout) as writer:
             if filter is not None:
                 keys = self._matching(writer, filter)
                 first = np.zeros(len(keys), np.int64)
-                values = {name: column.take(first) for name, column in one.items()}
+                values = {name: column.take(first) for name, column in row.items()}
                 rows = self._version.required_rows
                 table = _making.update_table(
                     model, rows, schema, None, None, keys, values
@@ -1063,8 +1063,8 @@ skip_unreadable, progress
     def drop_columns(self, columns: Names, *, timeout: float | None = None) -> None:
         """Drop columns; codes and order stay.
 
-        What they take on the disk is freed by `compact`, or when rows are written anew.
-        A column that gets the same name later is null in all rows that are there.
+        Their space on the disk is freed by `compact`, or once the rows are rewritten. A
+        later column of the same name is null in the rows that were there before it.
 
         Parameters
         ----------
@@ -1075,8 +1075,8 @@ skip_unreadable, progress
         Raises
         ------
         ArgumentError
-            When a column is not there, or is that of the ids, texts or images. Then
-            none is dropped.
+            When a column is not there, or has the ids, texts or images; none is dropped
+            then.
         """
         with self._writing(timeout) as writer:
             schema = writer.manifest.schema
@@ -1300,7 +1300,7 @@ skip_unreadable, progress
         return number
 
     def untag(self, name: str) -> None:
-        """Take a name from its version, which then stays as others do."""
+        """Remove a name; its version then goes as those without a name do."""
         with self._outside_transaction(), self._writing(None) as writer:
             tags = dict(writer.manifest.tags)
             _number_of(tags, name)
@@ -1308,7 +1308,7 @@ skip_unreadable, progress
             writer.tag(tags)
 
     def tags(self) -> dict[str, int]:
-        """Return the names of versions, and which these are."""
+        """Return the names of versions, with their numbers."""
         rows = self._version.rows
         return {} if rows is None else rows.store.tags()
 
@@ -1335,10 +1335,10 @@ skip_unreadable, progress
         return Collection(earlier, self._folder, frozen=True)
 
     def restore(self, version: int | str, *, timeout: float | None = None) -> int:
-        """Go back: make a new version of the rows and columns of an earlier one.
+        """Return to an earlier version: commit its rows and columns as the newest.
 
-        No row is written anew, and other versions stay as they would after any change:
-        name the newest, see `tag`, to be able to return to it.
+        No row is rewritten. Later changes are lost unless the newest version has a
+        name: `tag` gives it one.
 
         Parameters
         ----------
@@ -1350,12 +1350,12 @@ skip_unreadable, progress
         Returns
         -------
         int
-            The new version; the newest, where that is the same.
+            Number of the new version; where nothing differs, of the newest.
 
         Raises
         ------
         ArgumentError
-            When this version is gone, or none has this name.
+            When the version is gone, or none has this name.
 
         Examples
         --------
@@ -1452,7 +1452,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _verification.verified(path, rows=rows, record=record).report
+            return _verification.verify_files(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1481,7 +1481,7 @@ skip_unreadable, progress
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = _verification.repaired(path, drop_rows=drop_rows)
+        report = _verification.repair_files(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
             other = _making.encoder_model(_source(encoder))
@@ -1634,7 +1634,7 @@ skip_unreadable, progress
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{self._version})"
 
-    if not TYPE_CHECKING:  # which says itself what there is not
+    if not TYPE_CHECKING:  # a type checker reports unknown names itself
 
         def __getattr__(self, name: str) -> Any:
             for instead, names in _INSTEAD.items():
@@ -1684,7 +1684,7 @@ skip_unreadable, progress
         progress: Progress | None,
         chosen: Mapping[str, str] | None = None,
     ) -> int:
-        """Add rows; "add_missing" leaves out those whose ids are there.
+        """Add rows; "add_missing", of `fewbits build`, passes over ids that are there.
 
         `chosen` (index, keep_vectors) applies to a collection without rows, and must
         match that of existing rows.
@@ -1731,7 +1731,7 @@ skip_unreadable, progress
         overwrite: bool = False,
         before: Rows | None = None,
     ) -> None:
-        """Make a model and rows, in a folder or in memory, what this handle has.
+        """Give this handle a model and rows, in a folder or in memory.
 
         Ids that the store of `before` gave are not given again.
         """
@@ -1780,7 +1780,7 @@ skip_unreadable, progress
                 _folder.remove_unnamed(self._folder)
 
     def _matching(self, writer: Any, filter: Filter, allowed: Ids = None) -> Any:
-        """Return the ids of what meets a filter, after the changes of a writer."""
+        """Return the ids of items that meet a filter, after the changes of a writer."""
         rows, pending = self._version.required_rows, writer.pending()
         if pending.manifest != rows.snapshot.manifest:
             rows = Rows(rows.store, pending, rows)
@@ -1841,7 +1841,7 @@ skip_unreadable, progress
 
 
 class _StaleError(ArgumentError):
-    """A folder has been changed since this handle has taken it over."""
+    """The folder has changed since this handle last read it."""
 
 
 def _state(version: Version) -> tuple[str | None, int]:
@@ -1850,7 +1850,7 @@ def _state(version: Version) -> tuple[str | None, int]:
 
 
 def _source(encoder: Source) -> Encoder | Model | Path | str:
-    """Return an encoder, or what the collection that has one has learnt."""
+    """Return an encoder, or the model of a collection."""
     return encoder._version.model if isinstance(encoder, Collection) else encoder
 
 

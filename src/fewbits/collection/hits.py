@@ -180,30 +180,33 @@ class Hits(Sequence[list[Hit]]):
         return as_pandas(self.to_arrow())
 
     @cached_property
-    def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The number of hits of each query, and of all up to it."""
-        counts = (self.ids != self._padding).sum(axis=1)
-        return counts, np.cumsum(counts)
+    def _ends(self) -> list[int]:
+        """Up to which row of `columns` the hits of each query reach."""
+        n_queries, k = self.ids.shape
+        if len(self.columns) == self.ids.size:
+            return [k * (i + 1) for i in range(n_queries)]
+        ends: list[int] = np.cumsum((self.ids != self._padding).sum(axis=1)).tolist()
+        return ends
 
     def _rows(self, queries: range) -> Iterator[list[tuple[int, Any, Any, Any]]]:
         """Yield for each query the rank, id, distance and columns of its hits."""
-        counts, ends = self._counts
-        start = int(ends[queries.start - 1]) if queries.start else 0
         whole = self.columns
         names = whole.column_names
         for first in range(queries.start, queries.stop, _BLOCK):
             block = slice(first, min(first + _BLOCK, queries.stop))
-            n_hits = counts[block].tolist()
-            n = sum(n_hits)
+            ends = self._ends[block]
+            start = self._ends[first - 1] if first else 0
+            n = ends[-1] - start
             table = whole if n == len(whole) else whole.slice(start, n)
-            values = map(python_values, table.columns)
+            values = [python_values(column) for column in table.columns]
             rows: Any = zip(*values, strict=True) if names else [()] * n
             columns = (dict(zip(names, row, strict=True)) for row in rows)
             ids, distances = self.ids[block].tolist(), self.distances[block].tolist()
-            for count, *answer in zip(n_hits, ids, distances, strict=True):
+            for end, *answer in zip(ends, ids, distances, strict=True):
                 # The ranks end first, so that nothing of the next query is taken.
-                yield list(zip(range(1, count + 1), *answer, columns, strict=False))
-            start += n
+                ranks = range(1, end - start + 1)
+                yield list(zip(ranks, *answer, columns, strict=False))
+                start = end
 
 
 def as_pandas(table: Any) -> Any:

@@ -123,7 +123,7 @@ class Index(ABC):
         **settings
             Further parameters of the index.
         """
-        return _made(cls, tuple(Chunk(*part) for part in chunks), settings)
+        return _new_index(cls, tuple(Chunk(*part) for part in chunks), settings)
 
     # What it holds
 
@@ -503,11 +503,11 @@ class Index(ABC):
     # Copies and files
 
     def __copy__(self) -> Self:
-        return _made(type(self), self._chunks, self._settings())
+        return _new_index(type(self), self._chunks, self._settings())
 
     def __reduce__(self) -> tuple[Any, ...]:
         codes, ids = np.array(self.codes), np.array(self.ids)
-        return _unpickled, (type(self), codes, ids, self._settings())
+        return _unpickle, (type(self), codes, ids, self._settings())
 
     def save(self, path: str | Path) -> None:
         """Write the index to one file: kind, settings, codes and ids.
@@ -566,7 +566,7 @@ class Index(ABC):
         try:
             settings.pop("n_substrings", None)  # of earlier versions, for speed alone
             chunks = (Chunk.of(codes, new_ids(ids, len(codes), -1)),)
-            index: Self = _made(kinds[kind], chunks, settings)
+            index: Self = _new_index(kinds[kind], chunks, settings)
         except (FewbitsError, TypeError) as error:
             raise ArtefactError(f"{path} holds no index: {error}") from error
         return index
@@ -829,7 +829,7 @@ def _joined(
     return Chunk.of(np.concatenate(codes), np.concatenate(ids))
 
 
-def _made(
+def _new_index(
     kind: type[AnyIndex], chunks: tuple[Chunk, ...], settings: dict[str, Any]
 ) -> AnyIndex:
     """Return an index of a kind and its settings over chunks."""
@@ -840,7 +840,7 @@ def _made(
     return index
 
 
-def _unpickled(
+def _unpickle(
     kind: type[AnyIndex], codes: CodeArray, ids: IdArray, settings: dict[str, Any]
 ) -> AnyIndex:
-    return _made(kind, (Chunk.of(codes, ids),), settings)
+    return _new_index(kind, (Chunk.of(codes, ids),), settings)

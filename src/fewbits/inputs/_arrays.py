@@ -148,7 +148,7 @@ def _npz(path: Path) -> _Archive:
 
 def is_sparse(path: Path) -> bool:
     """Return whether a .npz file holds a sparse matrix, as `scipy.sparse.save_npz`."""
-    with suppress(*_DAMAGE), ZipFile(path) as archive:  # which `read_archive` says
+    with suppress(*_DAMAGE), ZipFile(path) as archive:  # `read_archive` reports it
         return {"format.npy", "shape.npy", "data.npy"} <= {*archive.namelist()}
     return False
 

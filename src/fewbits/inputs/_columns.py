@@ -174,13 +174,13 @@ def _choose(
         if name is not None:
             return _Choice(kind, [column_index(table, name, source)])
     if options.column:
-        return _named(table, options.column, source)
+        return _by_names(table, options.column, source)
     missing = [name for name in options.names if not table.places(name)]
     if len(missing) < len(options.names):  # known by name
         if options.kind == "images":
             return _Choice("images", [column_index(table, options.names[0], source)])
         if len(options.names) == 1:  # that of texts
-            return _named(table, options.names, source)
+            return _by_names(table, options.names, source)
         if missing:
             more = f" and {len(missing) - 1} more" * (len(missing) > 1)
             raise ArgumentError(
@@ -200,7 +200,7 @@ def _choose(
     return _only_fitting(table, others, options, source)
 
 
-def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
+def _by_names(table: Table, names: Sequence[str], source: str) -> _Choice:
     """Return the columns that were named: one of items, or several of numbers."""
     places = [column_index(table, name, source) for name in names]
     if len(places) > 1:

@@ -35,7 +35,7 @@ _NAMED, _FAULTS = 3, 5  # names and faults in a message
 def table_files(folder: Path) -> list[Path]:
     """Return the Parquet or Arrow files in a folder, or in such as ``column=value``.
 
-    By-products such as ``_SUCCESS`` are skipped; other things are told.
+    By-products such as ``_SUCCESS`` are skipped; a warning names other files.
     """
     entries = sorted(x for x in folder.iterdir() if not _is_hidden(x))
     files = [entry for entry in entries if _is_table(entry)]

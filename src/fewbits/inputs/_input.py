@@ -49,12 +49,12 @@ class Options:
             if (name := getattr(self, option)) is None:
                 continue
             if not isinstance(name, str):
-                beside = "ids=[...]"
+                example = "ids=[...]"
                 if option != "id":
-                    beside = f"columns={{'name': [...]}}, {option}='name'"
+                    example = f"columns={{'name': [...]}}, {option}='name'"
                 raise ArgumentError(
                     f"{option} is the name of a column, got {type(name).__name__}; "
-                    f"values beside the items are given as {beside}"
+                    f"values beside the items are given as {example}"
                 )
             options[name] = option
         return options

@@ -407,8 +407,8 @@ _JSON_ROWS = re.compile(rb"\s*\[\s*\{")
 def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
     """Read NumPy's format, Parquet, Arrow, JSON, CSV, or a text per line.
 
-    Of other text than JSON, CSV is what is asked for a column, or names one that a
-    collection was learnt from.
+    Text that is not JSON is CSV if a column is asked for, or if its first line names
+    one that the collection was learnt from.
     """
     with plain_bytes(raw, source) as file:
         head = file.peek(HEAD)

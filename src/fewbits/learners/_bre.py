@@ -64,9 +64,9 @@ class BRE(IterativeLearner):
 
     Notes
     -----
-    The kernel is linear, as in the paper's experiments. Scores have a mean square of 1
-    for the rows that they were learnt from, as searches weigh bits by the query's. A
-    score of exactly 0 gives a 0.
+    The kernel is linear, as in the paper's experiments. Scores are scaled to a
+    mean square of 1 on the training rows, as searches weigh bits by the scores of the
+    query. A score of exactly 0 gives a 0.
 
     References
     ----------

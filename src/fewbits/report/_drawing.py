@@ -23,7 +23,7 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Drawing:
-    """A vector drawing of a natural size in pixels, described for who cannot see it."""
+    """A vector drawing with a size in pixels and a description for screen readers."""
 
     width: int
     height: int

@@ -41,7 +41,7 @@ STATUSES = sorted({400, 405, *_STATUS.values(), *(x.status for x in OUTCOMES)})
 
 
 class ApiError(Exception):
-    """A request that is refused, as a client is told."""
+    """A refused request, as the client sees it."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ EXPECTED = (ApiError, HTTPException, RequestValidationError, FewbitsError, OSErr
 
 
 def as_api_error(error: Exception) -> ApiError:
-    """Return any error as the one that a client is told."""
+    """Return any error as the client sees it."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, HTTPException):

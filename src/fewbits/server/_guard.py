@@ -62,7 +62,7 @@ class Guard:
     ) -> None:
         self._app, self._metrics, self._version = app, metrics, version
         self._settings = settings
-        self._held = 0  # bytes of the bodies of all requests
+        self._held_bytes = 0  # of the bodies of all requests
         self._hosts = {"localhost", *(x.lower() for x in settings.allowed_hosts)}
         self._origins = {x.rstrip("/").lower() for x in settings.allowed_origins}
         self._last_host: str | None = None
@@ -151,15 +151,15 @@ class Guard:
         if not self._is_token(dict(query).get("token", "")):
             return None
         rest = urlencode([pair for pair in query if pair[0] != "token"])
-        moved = RedirectResponse(f"/?{rest}" if rest else "/", 303)
-        moved.set_cookie(
+        redirect = RedirectResponse(f"/?{rest}" if rest else "/", 303)
+        redirect.set_cookie(
             self._cookie_name,
             self._cookie_value,
             httponly=True,
             samesite="strict",
             secure=scope["scheme"] == "https",
         )
-        return moved
+        return redirect
 
     def _add_headers(
         self, scope: Message, message: Message, origin: str | None
@@ -180,9 +180,8 @@ class Guard:
     ) -> None:
         """Call the application with a body in bounds: of bytes, time, and all memory.
 
-        Refused are bodies that the headers tell already are too large, or compressed.
-        The rest of one that is refused uvicorn reads and forgets, see
-        `BoundedProtocol`.
+        Bodies that are compressed, or too large by their headers, are refused at once.
+        `BoundedProtocol` reads the rest of a refused body and drops it.
         """
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise ApiError("unsupported_encoding", "send bodies uncompressed")
@@ -205,7 +204,7 @@ class Guard:
                 raise ApiError("body_too_slow", late, close) from None
             more = len(message.get("body", b""))
             size += more
-            self._held += more
+            self._held_bytes += more
             self._check_size(size)
             complete = not message.get("more_body", False)
             return message
@@ -213,12 +212,12 @@ class Guard:
         try:
             await self._app(scope, read, answer)
         finally:
-            self._held -= size
+            self._held_bytes -= size
 
     def _check_size(self, size: int) -> None:
         if size > (most := self._settings.max_body_bytes):
             raise ApiError("body_too_large", f"a body has at most {in_bytes(most)}")
-        if self._held > self._settings.max_held_bytes:
+        if self._held_bytes > self._settings.max_held_bytes:
             message = "requests hold as much memory as they may: try again later"
             raise ApiError("overloaded", message, RETRY)
 
@@ -230,7 +229,7 @@ class Guard:
         Addresses pass: no page can make up one of these (DNS rebinding needs a name).
         """
         hosts = headers.getlist("host")
-        if len(hosts) == 1 and hosts[0] == self._last_host:  # which most bring again
+        if len(hosts) == 1 and hosts[0] == self._last_host:  # as most requests have
             return
         is_ours = False
         with contextlib.suppress(ValueError):  # neither name:port nor [address]:port

@@ -308,7 +308,7 @@ def _map_of(
     """Put the items of a collection, or a sample of them, on a plane.
 
     The layout of an earlier version is kept, and only codes that it does not know are
-    placed. `report` is called with a stage, and how much is done of how much.
+    placed. `report` is called with a stage, what is done and the total.
     """
     from pyarrow.types import is_nested
 
@@ -340,38 +340,38 @@ def _map_of(
     )
 
 
-_HELD = 4  # maps of earlier versions, which pages go on to look at
+_MOST_MAPS = 4  # kept; pages go on to look at those of earlier versions
 
 
 class Maps:
-    """Makes maps of a collection that changes, one at a time in a thread of its own.
+    """Maps of a collection that changes, made one at a time in a thread of its own.
 
     A later map keeps the layout of an earlier one as long as the encoder is the same.
     The newest is shown until the next is made, however often the collection changes
-    meanwhile; a few before it are held for those who look at them.
+    meanwhile; a few before it are kept for pages that show them.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[str, CollectionMap] = {}  # by version, the newest last
+        self._maps: dict[str, CollectionMap] = {}  # by version, newest last
         self._stage = "waiting", 0, 1
-        self._failed: tuple[str, str] | None = None  # a version, and why
+        self._failure: tuple[str, str] | None = None  # a version, and why
         self._next: View | None = None
         self._thread: threading.Thread | None = None  # that makes them
         self._closed = False
 
     def look(self, view: View) -> tuple[CollectionMap | None, dict[str, Any]]:
-        """Return the newest map; begin that of a view, and return how far it is.
+        """Return the newest map; begin that of a view, and say how far it is.
 
         The stage is "waiting", "layout", "places", "trust", "ready" or "failed".
         """
         with self._lock:
-            made, fault = next(reversed(self._held.values()), None), None
+            newest, fault = next(reversed(self._maps.values()), None), None
             stage = "ready", 1, 1
-            if view.version in self._held:
-                made = self._held[view.version]
-            elif self._failed is not None and self._failed[0] == view.version:
-                made, stage, fault = None, ("failed", 0, 1), self._failed[1]
+            if view.version in self._maps:
+                newest = self._maps[view.version]
+            elif self._failure is not None and self._failure[0] == view.version:
+                newest, stage, fault = None, ("failed", 0, 1), self._failure[1]
             else:
                 self._next = view
                 if self._thread is None:
@@ -380,12 +380,12 @@ class Maps:
                     self._thread.start()
                 stage = self._stage
         progress = dict(zip(("stage", "done", "total"), stage, strict=True))
-        return made, {**progress, "fault": fault}
+        return newest, {**progress, "fault": fault}
 
-    def held(self, version: str) -> CollectionMap | None:
-        """Return the map of a version, if it has been made and is held."""
+    def of_version(self, version: str) -> CollectionMap | None:
+        """Return the map of a version, if there still is one."""
         with self._lock:
-            return self._held.get(version)
+            return self._maps.get(version)
 
     def close(self) -> None:
         """Stop what is being made, and wait for its end."""
@@ -400,24 +400,24 @@ class Maps:
                     self._thread = None
                     return
                 view, self._next = self._next, None
-                earlier = next(reversed(self._held.values()), None)
+                earlier = next(reversed(self._maps.values()), None)
             fingerprint = view.collection.encoder.fingerprint
             if earlier and earlier.view.collection.encoder.fingerprint != fingerprint:
                 earlier = None
-            made, failed = None, None
+            result, failure = None, None
             try:
                 with changed(threads=1):  # the other cores answer requests meanwhile
-                    made = _map_of(view, earlier, self._report)
+                    result = _map_of(view, earlier, self._report)
             except Exception as error:
-                failed = view.version, one_line(error)
+                failure = view.version, one_line(error)
             with self._lock:
                 if self._next is not None and self._next.version == view.version:
                     self._next = None  # asked for while it was made
-                self._stage, self._failed = ("waiting", 0, 1), failed
-                if made is not None:
-                    self._held[view.version] = made
-                while len(self._held) > _HELD:
-                    del self._held[next(iter(self._held))]
+                self._stage, self._failure = ("waiting", 0, 1), failure
+                if result is not None:
+                    self._maps[view.version] = result
+                while len(self._maps) > _MOST_MAPS:
+                    del self._maps[next(iter(self._maps))]
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self._closed:

@@ -47,11 +47,11 @@ class Json(Response):
     def render(self, content: Any) -> bytes:
         if isinstance(content, bytes):
             return content
-        fields = (f"{to_json(x)}: {_written(value)}" for x, value in content.items())
+        fields = (f"{to_json(x)}: {_json_text(value)}" for x, value in content.items())
         return f"{{{', '.join(fields)}}}".encode()
 
 
-def _written(value: Any) -> str:
+def _json_text(value: Any) -> str:
     if not isinstance(value, list):
         return to_json(value)
     size = 1 if value and isinstance(value[0], list) else _PIECE

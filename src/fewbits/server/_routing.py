@@ -131,7 +131,7 @@ def body_schema(
 ) -> dict[str, Any]:
     """Return the OpenAPI description of the body of a request."""
     _MODELS[model.__name__] = model
-    content: dict[str, Any] = {JSON: {"schema": _named(model.__name__)}}
+    content: dict[str, Any] = {JSON: {"schema": _schema_of(model.__name__)}}
     if arrow:
         content[ARROW] = {"schema": _BINARY}
     if image:
@@ -145,12 +145,12 @@ def response_schema(model: str = "", *kinds: str) -> dict[int | str, dict[str, A
     Models are named, and made when the description is requested: together they take a
     tenth of the start.
     """
-    content: dict[str, Any] = {JSON: {"schema": _named(model)}} if model else {}
+    content: dict[str, Any] = {JSON: {"schema": _schema_of(model)}} if model else {}
     content |= {kind: {"schema": _BINARY} for kind in kinds}
     return {200: {"content": content}} if content else {}
 
 
-def _named(model: str) -> dict[str, str]:
+def _schema_of(model: str) -> dict[str, str]:
     return {"$ref": f"{_PLACE}{model}"}
 
 
@@ -162,7 +162,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is not None:
         return app.openapi_schema
     schema = FastAPI.openapi(app)
-    error = {"description": "Error", "content": {JSON: {"schema": _named("Error")}}}
+    error = {"description": "Error", "content": {JSON: {"schema": _schema_of("Error")}}}
     for operations in schema["paths"].values():
         for operation in operations.values():
             for status in STATUSES:
@@ -179,7 +179,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
             return {"type": "array", "items": of_type(text[1:-1])}
         if "|" in text:
             return {"anyOf": [of_type(part) for part in text.split("|")]}
-        return _TYPES.get(text, _named(text))
+        return _TYPES.get(text, _schema_of(text))
 
     for name, line in _ANSWERS.items():
         fields = dict(field.split(": ") for field in line.split(", "))

@@ -41,8 +41,8 @@ class Settings(BaseModel):
     max_json_bytes : int, default=8_388_608
         Of a body in JSON, which takes more memory and time than one in Arrow.
     max_held_bytes : int, default=268_435_456
-        Bodies of all requests together; more are refused with 429. And the items of an
-        answer, before they are written.
+        Bodies of all requests together; beyond that, requests are refused with 429.
+        Also the largest answer of items.
     max_queries : int, default=10_000
         Items of one request.
     max_characters : int, default=2_000_000

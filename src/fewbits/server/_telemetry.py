@@ -49,10 +49,11 @@ class _Lines(logging.Formatter):
                 "event": event,
                 **facts,
             }
-            traced = {"traceback": trace} if trace else {}
-            return json.dumps({**line, **traced}, default=str)
-        named = " ".join(f"{name}={value}" for name, value in facts.items())
-        text = f"{event} {named}".rstrip()
+            if trace:
+                line["traceback"] = trace
+            return json.dumps(line, default=str)
+        pairs = " ".join(f"{name}={value}" for name, value in facts.items())
+        text = f"{event} {pairs}".rstrip()
         if event == "request":
             text = "{method} {route} {status} {ms} ms".format(**facts)
         return f"{self.formatTime(record, '%H:%M:%S')}  {text}\n{trace}".rstrip()

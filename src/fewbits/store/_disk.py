@@ -98,8 +98,8 @@ class Disk:
             mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
             mapped.path, mapped.opened = path, _Descriptor(os.dup(file.fileno()))
         with self._guard:
-            alive = [other for other in self._maps if other() is not None]
-            self._maps = [*alive, ref(mapped)]
+            maps = [other for other in self._maps if other() is not None]
+            self._maps = [*maps, ref(mapped)]
         return mapped
 
     def check_lengths(self, is_used: Callable[[str], bool]) -> None:
@@ -109,15 +109,15 @@ class Disk:
         """
         for reference in self._maps:
             file = reference()
-            if file is None or os.lseek(file.opened.number, 0, os.SEEK_END) >= len(
-                file
-            ):
+            if file is None:
+                continue
+            if os.lseek(file.opened.number, 0, os.SEEK_END) >= len(file):
                 continue
             if not is_used(os.path.basename(file.path)):
                 continue
             raise ArtefactError(
-                f"{file.path} was cut off while it was open; 'fewbits verify' tells "
-                "what is damaged"
+                f"{file.path} was cut off while it was open; run 'fewbits verify' to "
+                "see what is damaged"
             )
 
     def size(self, name: str) -> int:

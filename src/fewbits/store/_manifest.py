@@ -535,7 +535,7 @@ def newest_manifest(disk: Disk) -> Manifest:
         manifest = read_manifest(disk, number)
     except FileNotFoundError:  # a newer one would have taken its place
         path = disk.folder / manifest_name(number)
-        raise ArtefactError(f"{path} is a link that leads nowhere") from None
+        raise ArtefactError(f"{path} is a broken link") from None
     check_ours(disk, manifest)
     return manifest
 

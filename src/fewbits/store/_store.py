@@ -189,7 +189,7 @@ class Store:
                 )
             if missing == newest:  # a newer one would have taken its place
                 path = self.folder / manifest_name(newest)
-                raise ArtefactError(f"{path} is a link that leads nowhere")
+                raise ArtefactError(f"{path} is a broken link")
             missing = newest
 
     @contextmanager

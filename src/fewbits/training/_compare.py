@@ -404,7 +404,7 @@ def compare(
         raise ArgumentError(f"a query takes more than 0 milliseconds, got {latency:g}")
     bounds = recall, bytes, latency
     target = None if bounds == (None, None, None) else _Target(*bounds)
-    named = _usual(target, seed) if learners is None else _named(learners)
+    named = _usual(target, seed) if learners is None else _learners_by_name(learners)
     names = [method for method in named.values() if isinstance(method, str)]
     own = own_parameters(names, parameters or {})
     untrained = {
@@ -513,7 +513,7 @@ def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
     return {**usual, "neighbours": "neighbours"}
 
 
-def _named(methods: Methods) -> dict[str, str | Learner]:
+def _learners_by_name(methods: Methods) -> dict[str, str | Learner]:
     if isinstance(methods, Mapping):
         pairs = list(methods.items())
     else:

@@ -399,7 +399,8 @@ def _warn_of_codes(learner: Any, features: Any, labels: Any) -> None:
     if learns and encoder.n_bits > len(features):
         warn_user(
             f"{encoder.n_bits:,} bits are learnt from {len(features):,} rows: bits "
-            "beyond as many repeat others or are random; give more rows or fewer bits"
+            "beyond the number of rows repeat others or are random; give more rows or "
+            "fewer bits"
         )
     rows = np.arange(len(features))
     if len(rows) > _SAMPLE:

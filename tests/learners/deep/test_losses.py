@@ -452,21 +452,21 @@ class TestDSDH:
 
     def test_many_items_are_compared_with_some(self):
         n = 5200
-        made = Targets(torch.arange(n) % 3, 3)
+        y = Targets(torch.arange(n) % 3, 3)
         loss = DSDH()
-        loss.start(LossContext(4, made, 0))
+        loss.start(LossContext(4, y, 0))
         loss.start_epoch(0, lambda: torch.ones(n, 4))
-        assert torch.isfinite(loss(torch.ones(3, 4), made[torch.arange(3)]))
+        assert torch.isfinite(loss(torch.ones(3, 4), y[torch.arange(3)]))
 
 
 class TestCSQ:
     def test_centre_of_several_labels(self):
         centres = np.array([[1, 1, 1, -1], [1, -1, -1, -1], [-1, 1, -1, -1]])
         Y = torch.tensor([[1, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]).float()
-        made = Targets(Y, 3)
+        y = Targets(Y, 3)
         loss = CSQ(centres)
-        loss.start(LossContext(4, made, 0))
-        found, tie = loss.centres_of(made[torch.arange(4)]), loss.tie.tolist()
+        loss.start(LossContext(4, y, 0))
+        found, tie = loss.centres_of(y[torch.arange(4)]), loss.tie.tolist()
         assert found.tolist() == [
             [1, 1, -1, -1],
             [1, tie[1], tie[2], -1],
@@ -493,21 +493,21 @@ class TestCSQ:
 
 
 def test_more_classes_than_centres():
-    made = Targets(torch.arange(9), 9)
+    y = Targets(torch.arange(9), 9)
     for kind in (CSQ, OrthoHash):
         with pytest.raises(ArgumentError, match="9 classes need at least 4 bits"):
-            kind().start(LossContext(3, made, 0))
+            kind().start(LossContext(3, y, 0))
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.2])
 def test_margin_of_orthohash(margin):
     """A cosine that leads by the margin only counts as a draw."""
-    made = Targets(torch.tensor([0]), 2)
+    single = Targets(torch.tensor([0]), 2)
     loss = OrthoHash([[1, 1], [1, -1]], margin=margin)
-    loss.start(LossContext(2, made, 0))
+    loss.start(LossContext(2, single, 0))
     y = margin / 2**0.5  # the cosines are (x + y) / sqrt(2) and (x - y) / sqrt(2)
     u = 3 * torch.tensor([[(1 - y**2) ** 0.5, y]])
-    assert float(loss(u, made[torch.tensor([0])])) == pytest.approx(log(2), rel=1e-5)
+    assert float(loss(u, single[torch.tensor([0])])) == pytest.approx(log(2), rel=1e-5)
 
 
 def test_only_orthohash_normalises_batches():

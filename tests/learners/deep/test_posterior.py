@@ -93,7 +93,7 @@ class TestBlocks:
 
     def test_score_of_0_is_a_1(self):
         control, scores, batch = started(8, dropout=0.0)
-        terms = [control(x, batch).own for x in (0 * scores, 0 * scores + 1e-300)]
+        terms = [control(x, batch).networks for x in (0 * scores, 0 * scores + 1e-300)]
         assert torch.equal(*terms)
 
 
@@ -131,7 +131,7 @@ class TestTerms:
 
         def own(*values):
             given = dict(zip(names, values, strict=True))
-            return torch.func.functional_call(control, given, (scores, batch)).own
+            return torch.func.functional_call(control, given, (scores, batch)).networks
 
         values = [p.requires_grad_() for p in parameters]
         assert gradcheck(own, values, fast_mode=True)
@@ -140,7 +140,7 @@ class TestTerms:
     def test_only_a_term_of_its_own_reaches_a_part(self, several):
         control, scores, batch = started(20, several)
         scores.requires_grad_()
-        control(scores, batch).own.backward()
+        control(scores, batch).networks.backward()
         assert scores.grad is None or not scores.grad.any()
         assert all(p.grad.any() for p in control.parameters())
         control.zero_grad()
@@ -177,7 +177,7 @@ class TestTerms:
         unlabelled = Targets(torch.zeros(B, C), C)[torch.arange(B)]
         terms = control(scores, unlabelled)
         assert terms.codes == 0
-        assert terms.own > 0
+        assert terms.networks > 0
         alone = PosteriorControl()
         alone.start(LossContext(8, Targets(torch.zeros(B).long(), 1), 0))
         batch = Targets(torch.zeros(B).long(), 1)[torch.arange(B)]
@@ -259,12 +259,12 @@ class TestBeside:
             expected += each.sum() / B
         terms = control(u, batch)
         assert terms.codes.item() == pytest.approx(expected, rel=1e-5)
-        assert terms.own == 0
+        assert terms.networks == 0
 
     @pytest.mark.parametrize("several", [False, True])
     def test_restored_copied_and_started_again(self, several):
         control, scores, batch = started(20, several)
-        control(scores, batch).own.backward()
+        control(scores, batch).networks.backward()
         with torch.no_grad():
             for p in control.parameters():
                 p -= 0.1 * p.grad
@@ -292,7 +292,7 @@ class TestBeside:
         classes = torch.arange(B, device="meta")
         batch = Targets(classes, C)[classes]
         terms = control(scores.to("meta"), batch)
-        assert terms.codes.shape == terms.own.shape == ()
+        assert terms.codes.shape == terms.networks.shape == ()
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -351,7 +351,7 @@ def test_toy_of_the_paper():
     order = torch.Generator().manual_seed(0)
     for _ in range(300):
         rows = torch.randint(len(x), (500,), generator=order)
-        loss = control(x[rows], targets[rows]).own
+        loss = control(x[rows], targets[rows]).networks
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -13,7 +13,7 @@ from fewbits.errors import ArgumentError
 
 
 def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
-    """Return the classes, and one 0/1 column for each as float64; `name` is told."""
+    """Return the classes, and one 0/1 column for each; errors are of `name`."""
     # Labels are strings, whole numbers or booleans; or a matrix of 0 and 1, dense or
     # sparse, whose classes are the numbers of its columns.
     if y is None:

@@ -94,7 +94,7 @@ def export_backbone(
     except Exception as error:  # whatever the user's module raises
         raise FeatureError(
             f"the module makes no features of images {tuple(batch.shape)}: "
-            f"{_shown(error)}"
+            f"{_first_line(error)}"
         ) from error
     network = _as_onnx(served, size)
     backbone = OnnxImages(network)
@@ -165,7 +165,7 @@ def _as_onnx(served: nn.Module, size: int) -> bytes:
         if tuple(map(int, version.split(".")[:2])) < _TESTED:
             tested = ".".join(map(str, _TESTED))
             hint = f" (torch {version} may be too old: {tested} is known to do it)"
-        cause = _shown(error.__cause__ or error)
+        cause = _first_line(error.__cause__ or error)
         raise ArgumentError(
             f"torch cannot write this module as ONNX: {cause}{hint}"
         ) from error
@@ -194,5 +194,5 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _shown(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__

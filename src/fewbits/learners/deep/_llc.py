@@ -208,12 +208,12 @@ class LLC(DeepLearner):
             self.codebook_ = given_codes(codes, n_classes, n_bits)
         else:
             if kind == "learnt":  # which trains the network, too
-                C = self._learnt(problem, network)
+                C = self._learn_codebook(problem, network)
             elif kind == "random":
                 rng = check_random_state(problem.seed)
                 C = rng.standard_normal((n_classes, n_bits))
             else:
-                C = self._made(problem, kind, n_bits)
+                C = self._make_codebook(problem, kind, n_bits)
             self.codebook_, self.n_repaired_ = self._unique(C)
         loss = CodeLoss(self.codebook_)
         self._train(
@@ -231,12 +231,12 @@ class LLC(DeepLearner):
     def _unique(self, C: NDArray[Any]) -> UniqueCodes:
         return unique(C, min([*self._phase_1.nested_bits, self._n_bits]))
 
-    def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
+    def _learn_codebook(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
         """Phase 1, eq. (2)."""
         config = self._phase_1
         start = None
         if config.init is not None:  # bits beyond its directions are random
-            C = self._made(problem, config.init, None)[:, : self._n_bits]
+            C = self._make_codebook(problem, config.init, None)[:, : self._n_bits]
             shape = len(C), self._n_bits - C.shape[1]
             more = check_random_state(problem.seed).standard_normal(shape)
             spread = np.sqrt(np.mean(np.square(C, dtype=np.float64))) if C.size else 1.0
@@ -266,7 +266,9 @@ class LLC(DeepLearner):
         self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))
         return C
 
-    def _made(self, problem: Problem, kind: str, n_bits: int | None) -> NDArray[Any]:
+    def _make_codebook(
+        self, problem: Problem, kind: str, n_bits: int | None
+    ) -> NDArray[Any]:
         # Without `n_bits` it has as many as there are directions.
         if kind in (PREDICTABLE, SEMANTIC):
             features = partial(self._class_features, problem)

@@ -38,10 +38,10 @@ class ClassTargets(NamedTuple):
 
 
 class ControlLoss(NamedTuple):
-    """Loss that a control adds: a term for the codes, and one for its own networks."""
+    """Loss that a control adds: a term for the codes, and one for its networks."""
 
     codes: Tensor
-    own: Tensor
+    networks: Tensor
 
 
 @dataclass(eq=False, repr=False)
@@ -73,15 +73,15 @@ class Control(Term):
     }
 
     def start(self, context: LossContext) -> None:
-        of_loss = context.centres
-        beside = isinstance(of_loss, Tensor)
-        if self.centres is None and beside:
-            codes = of_loss.clone()
+        loss_centres = context.centres
+        loss_has_codes = isinstance(loss_centres, Tensor)
+        if self.centres is None and loss_has_codes:
+            codes = loss_centres.clone()
         else:
-            kind = of_loss if self.centres is None else self.centres
+            kind = loss_centres if self.centres is None else self.centres
             codes = make_centres("hadamard" if kind is None else kind, context)
         self.register_buffer("codes", codes)
-        if beside and not torch.equal(codes, of_loss):
+        if loss_has_codes and not torch.equal(codes, loss_centres):
             warn_user(
                 "the loss and its control draw items to different centres of their "
                 "classes: leave out those of the control, or let it replace the loss "
@@ -90,7 +90,7 @@ class Control(Term):
 
     @abstractmethod
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
-        """Return the terms of a batch; `own` reaches no score."""
+        """Return the terms of a batch; that of the networks reaches no score."""
 
 
 class CentreControl(Control):

@@ -80,7 +80,7 @@ class Evaluator:
             by_class = np.argsort(labels[self.queries], kind="stable")
             self.queries = self.queries[by_class]
         self._item_labels, self._query_labels = labels[self.items], labels[self.queries]
-        #: Which queries ask, which of them answer (None: the items), and what is right.
+        #: Rows of queries, rows that they search (None: the items), and the relevance.
         self._searches: list[tuple[slice, slice | None, Relevance]] = []
         if base == "held_out":
             one, other = (self._query_labels[half] for half in _HALVES)
@@ -168,7 +168,7 @@ class Objective(nn.Module):
             value: Tensor = self.loss(scores, batch)
             return value
         terms = self.control(scores, batch)
-        total: Tensor = self.control.weight * terms.codes + terms.own
+        total: Tensor = self.control.weight * terms.codes + terms.networks
         if self.has_loss:
             total = total + self.loss(scores, batch)
         return total

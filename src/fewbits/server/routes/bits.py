@@ -175,12 +175,12 @@ def _use_of_bits(collection: Collection, proposals: bool) -> dict[str, Any]:
             "words": [[word._asdict() for word in side] for side in sides or ()],
         }
         bits.append(entry)
-    alive = [entry for entry in bits if not entry["dead"]]
+    varying = [entry for entry in bits if not entry["dead"]]
     return {
         "n_items": len(codes),
         "n_compared": n_compared,
         "n_read": n_read,
-        "n_groups": len({min((entry["bit"], *entry["same_as"])) for entry in alive}),
+        "n_groups": len({min((entry["bit"], *entry["same_as"])) for entry in varying}),
         "bits": bits,
     }
 
@@ -199,9 +199,9 @@ def _words(
         return None
     rows = []
     for label in collection.column(collection.label_column, positions):
-        several = isinstance(label, list | tuple | np.ndarray)
-        labels = label if several else [] if label is None else [label]
-        rows.append([str(one) for one in labels])
+        is_list = isinstance(label, list | tuple | np.ndarray)
+        labels = label if is_list else [] if label is None else [label]
+        rows.append([str(x) for x in labels])
     return rows
 
 

@@ -84,7 +84,7 @@ async def untag(body: Any, view: View, request: Request) -> Json:
 
 @post_route(router, "/v1/restore", bodies.RestoreBody, "Change")
 async def restore(body: Any, view: View, request: Request) -> Json:
-    """Go back: make a new version of the rows and columns of an earlier one."""
+    """Return to an earlier version: its rows and columns become the newest."""
 
     def change(col: Collection) -> None:
         col.restore(**_options(view, body))
@@ -100,10 +100,12 @@ async def changes(body: Any, view: View, request: Request) -> Json:
         pairs, n_changed = [], 0
         for change in body.changes:
             options = change.options("table")
-            named = [(name, one) for name, one in options.items() if one is not None]
-            if len(named) != 1:
-                raise ArgumentError(f"a change is one of {', '.join(options)}")
-            ((name, inner),) = named
+            filled = [(name, x) for name, x in options.items() if x is not None]
+            if len(filled) != 1:
+                raise ArgumentError(
+                    f"a change has one of the fields {', '.join(options)}"
+                )
+            ((name, inner),) = filled
             if change.table is not None:
                 try:
                     data = base64.b64decode(change.table, validate=True)

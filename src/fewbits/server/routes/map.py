@@ -32,11 +32,11 @@ Version = Annotated[str | None, Query(max_length=100)]
 @router.get("/v1/map")
 async def facts(view: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
-    made, progress = view.service.maps.look(view)
-    version = view.version if made is None else made.view.version
-    map_facts = {} if made is None else made.facts()
+    newest, progress = view.service.maps.look(view)
+    version = view.version if newest is None else newest.view.version
+    map_facts = {} if newest is None else newest.facts()
     state = {"version": version, "current": version == view.version}
-    return Json({**state, "ready": made is not None, **progress, **map_facts})
+    return Json({**state, "ready": newest is not None, **progress, **map_facts})
 
 
 @router.get(
@@ -143,19 +143,19 @@ async def export(body: Any, view: View, request: Request) -> Response:
 
 
 def _map(view: View, version: str | None) -> "CollectionMap":
-    """Return the newest map, or that of a snapshot which is held."""
+    """Return the newest map, or that of an earlier snapshot."""
     maps = view.service.maps
     if version not in (None, view.version):
-        if (held := maps.held(version)) is None:
+        if (earlier := maps.of_version(version)) is None:
             raise ApiError(
                 "map_changed", "the collection has changed: load the map again"
             )
-        return held
-    made, progress = maps.look(view)
-    if made is None or version not in (None, made.view.version):
+        return earlier
+    newest, progress = maps.look(view)
+    if newest is None or version not in (None, newest.view.version):
         wait = "the map is being made: ask /v1/map how far it is"
         raise ApiError("map_not_ready", progress["fault"] or wait, RETRY)
-    return made
+    return newest
 
 
 def _id(view: View, id: str | None) -> Any:

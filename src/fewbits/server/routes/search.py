@@ -1,4 +1,4 @@
-"""Search, and what else is asked of the collection itself."""
+"""Search, classification, encoding, and reading of items."""
 
 import io
 from collections.abc import Sequence

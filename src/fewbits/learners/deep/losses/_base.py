@@ -161,7 +161,7 @@ class LossContext:
 
 @dataclass(eq=False, repr=False)
 class Term(nn.Module, ABC):
-    """A loss or a control; what it is made with are the fields of a dataclass."""
+    """A loss or a control: a dataclass whose fields are its options."""
 
     #: What each option may be.
     constraints: ClassVar[Mapping[str, Constraint]] = {}
@@ -176,7 +176,7 @@ class Term(nn.Module, ABC):
             check(name, getattr(self, name), allowed)
 
     def changed_options(self) -> dict[str, Any]:
-        """Return what it was made with that is not the default."""
+        """Return the options that differ from their defaults."""
         options = {}
         for name, parameter in inspect.signature(type(self)).parameters.items():
             default = parameter.default
@@ -194,7 +194,7 @@ class Term(nn.Module, ABC):
 
 
 class Loss(Term):
-    """A loss on the scores of a batch; its constructor takes numbers only.
+    """A loss on the scores of a batch.
 
     A new loss implements `forward`, and the other methods as far as it needs them.
     """

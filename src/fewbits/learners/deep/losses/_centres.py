@@ -142,13 +142,13 @@ class OrthoHash(CentreLoss):
 def make_centres(kind: Any, context: LossContext) -> Tensor:
     """Return centres as float32, (n_classes, n_bits), from a name or an array."""
     if isinstance(kind, str):
-        codes = _named(kind, context)
+        codes = _centres_by_name(kind, context)
     else:
         codes = given_codes(kind, context.n_classes, context.n_bits)
     return torch.from_numpy(np.ascontiguousarray(codes, np.float32))
 
 
-def _named(kind: str, context: LossContext) -> NDArray[np.int8]:
+def _centres_by_name(kind: str, context: LossContext) -> NDArray[np.int8]:
     n_bits, seed = context.n_bits, context.seed % 2**32
     if kind == SEMANTIC and context.features is not None:
         means, _ = class_means(context.features(), context.targets)

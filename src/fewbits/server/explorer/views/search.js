@@ -155,9 +155,8 @@ function program(query, asked, facts) {
     };
   }
   const body = queryBody(query, facts);
-  const bytes = body.codes?.map((code) => Array.from(fromHex(code)));
   return {
-    Python: asPython({ ...body, ...(bytes && { codes: bytes }), ...options }),
+    Python: asPython({ ...body, ...options }),
     curl: asCurl("v1/search", { ...body, ...options }),
   };
 }
