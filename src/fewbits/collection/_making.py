@@ -70,6 +70,7 @@ from fewbits.store import CODE, CORRECTION, ID, RESERVED, Store, Writer
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
+_LOOKED_AT = 1000  # pictures of the collection for each that comes
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
@@ -181,7 +182,12 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
 
 
 def _warn_of_moved(paths: list[str], rows: Rows) -> None:
-    """Warn of pictures that the collection has from a folder that was moved."""
+    """Warn of pictures that the collection has from a folder that was moved.
+
+    Not of a few among many: to look at all would take longer than to add them.
+    """
+    if len(rows) > _LOOKED_AT * len(paths):
+        return
     folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
     new, names = {*paths}, {path[len(folder) :] for path in paths}
     files = {path.rpartition(os.sep)[2] for path in paths}
