@@ -301,7 +301,9 @@ def test_all_that_meets_a_filter_gets_the_values_of_a_row():
     version = col.version
     assert (col.update({"year": 1}, filter="year = -1"), col.version) == (0, version)
     for data, options, message in (
-        ({"year": [1, 2]}, {}, "one row, got 2"),
+        ([{"year": 1}, {"year": 2}], {}, "one row, got 2"),
+        ({"year": [1]}, {}, "year"),
+        ({"id": "item 3", "year": 1}, {}, "leave out 'id'"),
         (None, {"columns": {"year": 1}}, "one row"),
         ({"year": 1}, {"ids": IDS[:1]}, "one row"),
         ({"year": "soon"}, {}, "year"),
@@ -310,3 +312,15 @@ def test_all_that_meets_a_filter_gets_the_values_of_a_row():
         with pytest.raises(ArgumentError, match=message):
             col.update(data, filter="year > 1", **options)
     assert col.version == version
+    col.update({"tags": ["x"]}, filter="year > 1")
+    assert col[IDS[5]]["tags"] == ["x"]
+
+
+def test_an_update_without_columns_changes_nothing():
+    columns = {"n": [*range(N)], "kind": ["a"] * N}
+    col = Collection.create(None, X, ids=IDS, columns=columns, encoder=ENCODER)
+    version = col.version
+    assert col.update(pa.table({"id": IDS[:2]})) == 2  # and nothing changes
+    assert col.update(ids=IDS[:1], columns={}) == 1
+    assert col[IDS[0]] == {"n": 0, "kind": "a"}
+    assert col.version <= version + 2

@@ -71,6 +71,7 @@ from fewbits.store import CODE, CORRECTION, ID, RESERVED, Store, Writer
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
+_LOOKED_AT = 1000  # pictures of the collection for each that comes
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
@@ -192,7 +193,12 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
 
 
 def _warn_of_moved(paths: list[str], rows: Rows) -> None:
-    """Warn of pictures that the collection has from a folder that was moved."""
+    """Warn of pictures that the collection has from a folder that was moved.
+
+    Not of a few among many: to look at all would take longer than to add them.
+    """
+    if len(rows) > _LOOKED_AT * len(paths):
+        return
     folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
     new, names = {*paths}, {path[len(folder) :] for path in paths}
     files = {path.rpartition(os.sep)[2] for path in paths}
@@ -555,11 +561,12 @@ def update_table(
     return pa.table(values), by_names
 
 
-def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None:
-    """Refuse columns that are not there, and those of ids and items."""
+def droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> set[str]:
+    """Return columns to drop; refuse unknown ones, and those of ids and items."""
     if isinstance(names, str) or not hasattr(names, "__iter__"):
         raise ArgumentError(f"columns must be a list of names: give [{names!r}]")
     columns = [name for name in schema.names if name not in RESERVED]
+    names = split_names(names, columns)
     for name in names:
         if name == facts.item_column and name in columns:
             raise ArgumentError(
@@ -571,9 +578,12 @@ def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None
             )
         if name not in columns:
             raise ArgumentError(no_column("the collection", name, columns))
+    return {*names}
 
 
-def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str, Any]:
+def constant_columns(
+    schema: Any, id_name: str, data: Any, ids: Any, columns: Any
+) -> dict[str, Any]:
     """Return the columns of a row whose values all items that meet a filter get."""
     if ids is not None or data is None or isinstance(columns, Mapping):
         raise ArgumentError(
@@ -583,7 +593,7 @@ def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str
         numbers = number_columns(schema)
         data, _ = read_columns(data, written_columns(schema), numbers)
     if isinstance(data, Mapping):
-        data = {name: x if np.ndim(x) else [x] for name, x in data.items()}
+        data = [data]
     if not is_frame(data := as_frame(data)):
         raise ArgumentError(f"update with a filter takes one row, got {a_kind(data)}")
     table = typed_table(data)
@@ -592,6 +602,11 @@ def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str
     names = split_names(columns or table.column_names, table.column_names)
     if unknown := [name for name in names if name not in table.column_names]:
         raise ArgumentError(no_column("the row", unknown[0], table.column_names))
+    if id_name in names:
+        raise ArgumentError(
+            f"update with a filter takes a row without an id: leave out {id_name!r}, "
+            "or the filter"
+        )
     return {name: table[name] for name in names}
 
 

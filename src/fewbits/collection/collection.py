@@ -1012,7 +1012,8 @@ skip_unreadable, progress
                 model, rows, schema, data, id, ids, columns
             )
         else:
-            row = _making.constant_columns(schema, data, ids, columns)
+            id_name = version.id_name
+            row = _making.constant_columns(schema, id_name, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
         with self._writing(timeout) as writer:
             if filter is not None:
@@ -1088,8 +1089,8 @@ skip_unreadable, progress
         """
         with self._writing(timeout) as writer:
             schema = writer.manifest.schema
-            _making.check_droppable(self.facts, self.id_name, schema, columns)
-            writer.drop({*columns})
+            names = _making.droppable(self.facts, self.id_name, schema, columns)
+            writer.drop(names)
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:

@@ -427,8 +427,12 @@ class Snapshot:
         return self.manifest.n_live
 
     def check_lengths(self) -> None:
-        """Raise ArtefactError where a file has been cut off since it was opened."""
-        self._disk.check_lengths()
+        """Raise ArtefactError where a file of it was cut off since it was opened."""
+        self._disk.check_lengths(self._uses)
+
+    def _uses(self, name: str) -> bool:
+        """Return whether a file, what is derived included, is of this state."""
+        return any(segment.entry.token in name for segment in self.segments)
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""

@@ -471,7 +471,9 @@ class EditedSegment(EditedRows):
             ):
                 edits[-2:] = [edits[-2].followed_by(edits[-1])]
         n_new = (sum(len(x.positions) for x in edits) for edits in self._edits.values())
-        self.n_updated = sum(x.n_rows for x in self.segment.entry.updates) + max(n_new)
+        self.n_updated = sum(x.n_rows for x in self.segment.entry.updates) + max(
+            n_new, default=0
+        )
 
     def positions(self, ids: Any) -> IdArray:
         return self.segment.look_up(ids)
