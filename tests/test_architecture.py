@@ -4,13 +4,19 @@ That the layers of pyproject.toml hold is checked by `make lint`.
 """
 
 import ast
+import contextlib
+import importlib
+import inspect
 import json
+import pkgutil
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import fewbits
 
 SOURCE = Path(__file__).parents[1] / "src" / "fewbits"
 SERVING = ["codes", "encoders", "index", "store", "collection", "classify"]
@@ -94,3 +100,26 @@ def test_slow_tests_exist():
         found = SOURCE.parents[1] / path
         assert found.exists(), name
         assert all(each in found.read_text() for each in functions), name
+
+
+def public_signatures():
+    """Yield the names of what is public, and of its methods, with their signatures."""
+    for info in pkgutil.walk_packages(fewbits.__path__, "fewbits."):
+        if any(part.startswith("_") for part in info.name.split(".")):
+            continue
+        module = importlib.import_module(info.name)
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            members = inspect.getmembers(value) if inspect.isclass(value) else []
+            for inner, member in [("", value), *members]:
+                call = getattr(member, "fget", None) or member
+                if callable(call) and not inner.startswith("__"):
+                    with contextlib.suppress(ValueError, TypeError):
+                        yield f"{info.name}.{name}.{inner}", inspect.signature(call)
+
+
+def test_help_names_types_and_does_not_spell_them_out():
+    signatures = {name: str(signature) for name, signature in public_signatures()}
+    assert len(signatures) > 1000
+    spelt = [x for x, y in signatures.items() if re.search(r"numpy\.(_|ndarray\[)", y)]
+    assert not spelt

@@ -524,7 +524,8 @@ def by_command(method, folder, arguments, tmp_path):
         return "refused", result.stderr
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     if method in CHANGES:
-        n_changed = next((lines[0][x] for x in lines[0] if x.endswith("ted")), 0)
+        names = {"added", "upserted", "updated", "deleted"} & lines[0].keys()
+        n_changed = lines[0][names.pop()] if names else 0
         return "ok", [n_changed, *plain(state_of(folder))]
     if method == "get":
         return "ok", [line["columns"] for line in lines]

@@ -72,6 +72,8 @@ def _as_rgb(image: Any) -> Any:
             image.filename = name
     # Pillow to 13 leaves the transparent colour in the numbers of the file.
     if (colour := image.info.get("transparency")) is not None:
+        if not tiles and image.format in ("PNG", None):  # loaded before
+            depth = _depth_of_loaded(image, colour)
         if depth in ("L;2", "L;4"):
             image.info["transparency"] = colour * (85 if depth == "L;2" else 17)
         elif depth == "RGB;16B":
@@ -84,6 +86,26 @@ def _as_rgb(image: Any) -> Any:
         rgb = rgb.transpose(turn)
     rgb.info.clear()  # a copy that was saved with its EXIF would be turned once more
     return rgb
+
+
+def _depth_of_loaded(image: Any, colour: Any) -> str:
+    """Return how Pillow called the numbers in the file of a PNG, while it was open.
+
+    Once loaded, an image says no more in which of them its transparent colour is.
+    """
+    if image.mode == "RGB":
+        return "RGB;16B" if max(colour) > 255 else ""
+    if image.mode != "L" or not 0 < colour < 16:
+        return ""
+    with suppress(OSError), open(getattr(image, "filename", ""), "rb") as file:
+        if (head := file.read(25)).startswith(b"\x89PNG"):
+            return f"L;{head[24]}"
+    if all(grey % 17 == 0 for _, grey in image.getcolors()):
+        raise ValueError(
+            "a grey image that is loaded, whose transparent colour may be of few bits: "
+            "give its path, or the image before it is loaded"
+        )
+    return ""
 
 
 def _on_white(image: Any) -> Any:

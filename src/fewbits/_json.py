@@ -15,12 +15,15 @@ def to_json(value: Any, *, ascii_only: bool = False) -> str:
     """Return one JSON document on one line.
 
     Dates and durations become ISO 8601 strings, bytes base64, decimals strings with all
-    their digits; missing values, NaN and infinity become null.
+    their digits. Missing values, NaN and infinity become null; but in what is called
+    ``columns``, the user's own, strings as protobuf has them.
 
     Examples
     --------
     >>> print(to_json({"day": date(2020, 1, 31), "raw": b"ab", "x": float("nan")}))
     {"day": "2020-01-31", "raw": "YWI=", "x": null}
+    >>> print(to_json({"columns": {"x": float("-inf"), "y": None}}))
+    {"columns": {"x": "-Infinity", "y": null}}
     """
     encoder = _ENCODERS[ascii_only]
     try:  # most results are plain already, and checking each value would take longer
@@ -34,7 +37,7 @@ def to_json(value: Any, *, ascii_only: bool = False) -> str:
     return text
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, is_users: bool = False) -> Any:
     """Return a value in types of JSON."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         if np.isnat(value):
@@ -51,19 +54,24 @@ def _plain(value: Any) -> Any:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
+        if math.isfinite(value):
+            return float(value)
+        return _WORDS[str(float(value))] if is_users else None
     if isinstance(value, Mapping):
-        return {_key(key): _plain(entry) for key, entry in value.items()}
+        return {
+            _key(key): _plain(entry, is_users or key == "columns")
+            for key, entry in value.items()
+        }
     if np.ma.isMaskedArray(value):
-        return _plain(value.tolist())  # None where it is masked
+        return _plain(value.tolist(), is_users)  # None where it is masked
     if isinstance(value, np.ndarray):
-        return _plain(list(value) if value.ndim else value[()])
+        return _plain(list(value) if value.ndim else value[()], is_users)
     if isinstance(value, list | tuple | Set):
-        return [_plain(entry) for entry in value]
+        return [_plain(entry, is_users) for entry in value]
     if isinstance(value, bytes | bytearray | memoryview):
         return base64.b64encode(bytes(value)).decode("ascii")
     if hasattr(value, "as_py"):  # an Arrow scalar
-        return _plain(value.as_py())
+        return _plain(value.as_py(), is_users)
     try:
         if value != value:  # NaT of pandas, or a decimal NaN
             return None
@@ -90,6 +98,7 @@ def _seconds(count: int, per_second: int) -> str:
     return f"{sign}PT{whole}{'.' if digits else ''}{digits}S"
 
 
+_WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 #: By whether they write ASCII only; making one takes as long as a small result.
 _ENCODERS = {
     ascii_only: json.JSONEncoder(

@@ -1,5 +1,7 @@
 """Public data sets, and files of them that all commands read."""
 
+from __future__ import annotations
+
 import csv
 import io
 import warnings

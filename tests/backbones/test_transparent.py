@@ -164,6 +164,31 @@ def test_one_colour_of_a_file_is_transparent(depth, kind, row, transparent, show
         assert pixels(image, 4)[0, :, 0].tolist() == shown
 
 
+@pytest.mark.parametrize(
+    ("depth", "kind", "row", "transparent"),
+    [
+        (2, 0, b"\x1b", b"\0\1"),
+        (4, 0, b"\x01\x23", b"\0\1"),
+        (8, 0, b"\0\1\2\3", b"\0\1"),
+        (16, 2, b"\7\0" * 3 + b"\2\0" * 9, b"\7\0" * 3),
+    ],
+)
+def test_loading_an_image_changes_nothing(depth, kind, row, transparent, tmp_path):
+    path, file = tmp_path / "x.png", png(depth, kind, [row] * 4, transparent)
+    path.write_bytes(file.getvalue())
+    loaded, nameless = Image.open(path), Image.open(file)
+    loaded.load()
+    nameless.load()
+    expected = pixels(path, 4)
+    for _ in range(2):
+        np.testing.assert_array_equal(pixels(loaded, 4), expected)
+    if depth < 8:
+        with pytest.raises(FeatureError, match="give its path"):
+            pixels(nameless, 4)
+    else:
+        np.testing.assert_array_equal(pixels(nameless, 4), expected)
+
+
 def test_around_the_frame_of_a_gif_is_nothing(tmp_path):
     Image.new("P", (2, 2)).save(tmp_path / "x.gif")
     content = bytearray((tmp_path / "x.gif").read_bytes())

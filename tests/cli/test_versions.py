@@ -71,7 +71,7 @@ def test_a_file_of_changes_is_one_commit(built, tmp_path):
         ({"update": {"year": 3}}, "line 16: .*no column 'sku'"),
         ({"put": {"sku": "d"}}, "line 16 is no change"),
         ({"update": {"filter": "yaer = 1", "row": {"year": 3}}}, "mean 'year'"),
-        ({"update": {"filter": "year = 1", "row": {"sku": "q"}}}, "line 16: .*ids"),
+        ({"update": {"filter": "year = 1", "row": {"sku": "q"}}}, "line 16: .*an id"),
         ({"update": {"filter": "year = 1", "row": 3}}, "line 16: "),
         ({"update": {"filter": 7, "row": {"year": 3}}}, "line 16: "),
         ({"delete": {"ids": ["d"]}}, "line 16: delete takes an id"),

@@ -862,3 +862,24 @@ def test_ids_are_no_column_here_either(local, remote):
     for col in (local, remote):
         with pytest.raises(ArgumentError, match="no column 'id'"):
             col.column("id")
+
+
+def test_rows_with_names_change_what_they_name(tmp_path):
+    small_collection(6, path=tmp_path / "c", label=None)
+    rows = [{"id": 0, "year": 5}, {"id": 1, "kind": "x"}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": 2, "kind": "y"}\n{"id": 3, "year": 7}\n')
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        before = remote.get(range(6))
+        assert remote.update(rows) == 2
+        assert remote.update(path, columns=["kind"]) == 2
+        with remote.transaction():
+            remote.update([{"id": 4, "year": 8}, {"id": 5, "kind": "z"}])
+        with pytest.raises(ArgumentError, match="nope"):
+            remote.update(rows, columns=["nope"])
+        with pytest.raises(ArgumentError, match="in 2 rows"):
+            remote.update([{"id": 0, "year": 6}, {"id": 0, "kind": "x"}])
+        changes = [{"year": 5}, {"kind": "x"}, {"kind": "y"}, {}]
+        changes += [{"year": 8}, {"kind": "z"}]
+        pairs = zip(before, changes, strict=True)
+        assert remote.get(range(6)) == [old | new for old, new in pairs]

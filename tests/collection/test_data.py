@@ -237,7 +237,6 @@ REFUSED = {
     "lists of strings": pa.array([["a"]] * 3),
     "structs": pa.array(FRAME.to_dict("records")),
     "sparse tensor": torch.tensor(X).to_sparse(),
-    "sparse pandas": FRAME.astype(pd.SparseDtype(float, 0)),
     "set": {1, 2},
     "range": range(4),
     "buffer of one axis": array("d", [1, 2, 3, 4]),
@@ -468,3 +467,25 @@ def test_one_image_is_no_list(tmp_path):
     for several in (*shelves, pd.Series(paths), pd.Series(paths, index=[7, 3])):
         assert (read(several).kind, len(read(several))) == ("images", 2)
         assert list(as_items(several, "images")) == list(several)
+
+
+def test_the_column_called_id_gives_ids_where_the_collection_has_none_so(tmp_path):
+    vectors = np.random.default_rng(0).normal(size=(30, 4))
+    col = Collection.create(None, vectors, ids=range(100, 130), bits=4)
+    path = tmp_path / "more.jsonl"
+    path.write_text('{"id": 501, "v": [1, 2, 3, 4]}\n')
+    rows = [{"id": 500, "v": [1.0, 2, 3, 4]}]
+    col.add(rows, column="v")
+    col.add(path, column="v", columns=())
+    col.add(vectors[:1], columns={"id": [502]})
+    col.add(read([{**rows[0], "id": 503}], column="v"))
+    col.upsert(rows, column="v")
+    assert col.ids[-4:].tolist() == [501, 502, 503, 500]
+    texts = Collection.create(None, vectors, ids=[f"{i:03}" for i in range(30)], bits=4)
+    path = tmp_path / "more.csv"
+    path.write_text("id,a,b,c,d\n0500,1,2,3,4\n")
+    texts.add(path)
+    assert texts.ids[-1] == "0500"
+    beside = Collection.create(None, vectors, columns={"id": range(30)}, bits=4)
+    beside.add(rows, column="v")
+    assert (beside.ids[-1], beside[30]) == (30, {"id": 500})

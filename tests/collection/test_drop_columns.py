@@ -234,3 +234,15 @@ def test_a_column_that_came_later_goes_again(tmp_path):
     assert copy.to_arrow() == made().to_arrow()
     assert copy.verify().is_intact
     assert newest(copy)["reader_features"] == ["implicit-rows", "inline"]
+
+
+def test_names_are_any_iterable_or_a_list_with_commas():
+    col = made(**{"a, b": [1] * N, "c": [2] * N})
+    col.drop_columns(name for name in ["n"])
+    assert col.columns == ["note", "a, b", "c"]
+    col.drop_columns(["a, b"])
+    assert col.columns == ["note", "c"]
+    with pytest.raises(ArgumentError, match="no column 'n'"):
+        col.drop_columns(["c,n"])
+    col.drop_columns(["c, note"])
+    assert col.columns == []

@@ -79,3 +79,48 @@ def test_an_encoder_brings_its_names_to_a_collection():
 def test_a_frame_without_one_of_the_columns_is_refused(local):
     with pytest.raises(FeatureError, match="lacks b"):
         local.search(TURNED.rename(columns={"b": "z"}))
+
+
+LABELS = {
+    "years": range(2001, 2005),
+    "levels": pd.MultiIndex.from_product([["a", "b"], [1, 2]]),
+    "days": pd.date_range("2020-01-01", periods=4),
+    "floats": [1.5, 2.5, 3.0, 4.0],
+    "mixed": ["a", 1, "b", 2],
+    "numbers": range(4),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_names_that_are_no_texts_are_names(labels):
+    frame = pd.DataFrame(X, columns=LABELS[labels])
+    turned = frame.iloc[:, ::-1]
+    encoder = LSH(32, random_state=0).fit(frame).encoder_
+    local = Collection.create(None, frame, encoder=encoder)
+    codes = encoder.encode(X)
+    for door in (encoder, local):
+        np.testing.assert_array_equal(door.encode(turned), codes)
+    np.testing.assert_array_equal(
+        local.encode([x for _, x in turned.iterrows()]), codes
+    )
+    assert (local.search(turned, k=3).ids == local.search(X, k=3).ids).all()
+    local.add(turned)
+    np.testing.assert_array_equal(local.codes, np.concatenate([codes, codes]))
+    if labels != "numbers":
+        with pytest.raises(FeatureError, match="other columns"):
+            local.encode(
+                frame.rename(columns=str).iloc[:, ::-1].set_axis([*"abcd"], axis=1)
+            )
+
+
+def test_a_file_and_a_frame_agree_on_names_that_are_numbers(tmp_path):
+    frame = pd.DataFrame(X, columns=range(2001, 2005))
+    frame.rename(columns=str).to_parquet(tmp_path / "x.parquet")
+    col = Collection.create(None, tmp_path / "x.parquet", bits=4)
+    np.testing.assert_array_equal(col.encode(frame.iloc[:, ::-1]), col.codes)
+
+
+def test_windows_of_a_series_are_vectors():
+    series = pd.Series(X.ravel())
+    windows = [series[i : i + 4] for i in (0, 4, 8)]
+    np.testing.assert_array_equal(ENCODER.encode(windows), ENCODER.encode(X[:3]))

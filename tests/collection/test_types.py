@@ -386,6 +386,8 @@ def test_types_on_the_command_line(tmp_path):
     build = ["build", str(tmp_path / "c"), str(tmp_path / "a.csv")]
     build += ["--column", "x", "--column", "y", "--bits", "2"]
     types = ["--types", "zip=string,price=decimal(9, 3)", "--types", "n=float64"]
+    help = CliRunner().invoke(app, ["build", "--help"], env={"COLUMNS": "300"}).output
+    assert "timestamp[us, tz=UTC]" in help
     result = CliRunner().invoke(app, [*build, *types])
     assert result.exit_code == 0, result.output
     schema = Collection.open(tmp_path / "c").schema
@@ -441,3 +443,79 @@ def test_times_in_files(suffix, tmp_path):
         with pytest.raises(ArgumentError, match="'at' must be"):
             add(at)
     assert col.column("at").tolist() == [ZONED] * 4
+
+
+EMPTY = {"tags": [], "s": {"a": None}, "e": {}, "deep": [{"x": []}], "n": None}
+FULL = {"tags": ["x"], "s": {"a": 1.5}, "e": {"k": "q"}, "deep": [{"x": [3]}], "n": 1}
+
+
+@pytest.mark.parametrize("home", ["memory", "folder"])
+def test_values_that_were_empty_at_first_get_their_types(home, tmp_path):
+    path = tmp_path / "c" if home == "folder" else None
+    rows = [{"v": [1.0, -1.0], **EMPTY}, {"v": [-1.0, 1.0], **dict.fromkeys(EMPTY)}]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    col = Collection.create(path, file, column="v", encoder=ENCODER)
+    before = col.get([0, 1])
+    file.write_text(json.dumps({"v": [1.0, 1.0], **FULL}))
+    col.add(file, column="v")
+    assert col[2] == FULL
+    assert col.get([0, 1]) == [{**before[0], "e": {"k": None}}, before[1]]
+    assert col.update([{"id": 1, "tags": ["y"]}]) == 1
+    assert col[1] == {**before[1], "tags": ["y"]}
+    with pytest.raises(ArgumentError, match="tags"):
+        col.update([{"id": 1, "tags": [7]}])
+
+
+def test_types_of_structs_are_said():
+    kind = "struct<a: double, b: list<decimal(4, 2)>>"
+    col = Collection.create(
+        None, X, columns={"s": [{"a": 1}, None]}, encoder=ENCODER, types={"s": kind}
+    )
+    pairs = [("a", pa.float64()), ("b", pa.list_(pa.decimal128(4, 2)))]
+    assert col.schema.field("s").type == pa.struct(pairs)
+
+
+def test_the_text_that_is_no_number_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,v\n1,2,1\n2,1,x\n")
+    with pytest.raises(ArgumentError, match="'x'"):
+        Collection.create(
+            None, path, column=["a", "b"], encoder=ENCODER, types={"v": "int64"}
+        )
+
+
+def test_cells_as_1e5_are_numbers_where_the_column_is_of_such(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,x,y,v\n7,1,2,1e5\n8,2,3,2e3\n")
+    col = Collection.create(None, X, columns={"v": [0.5, 1.5]}, encoder=ENCODER)
+    col.add(path, column=["x", "y"])
+    assert col.get([7, 8]) == [{"v": 100_000.0}, {"v": 2000.0}]
+    path.write_text("id,v\n7,3e7\n")
+    col.update(path)
+    assert col[7] == {"v": 3e7}
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["2024-05-06", "NaT"], [date(2024, 5, 6), None]),
+        (["2024-05-06T07", "NaT"], [datetime(2024, 5, 6, 7), None]),
+        (["2024-05-06T07:08:09.123456789"] * 2, ["2024-05-06T07:08:09.123456789"] * 2),
+    ],
+)
+def test_a_list_of_numpys_times_is_what_an_array_is(texts, expected):
+    times = [*map(np.datetime64, texts)]
+    col = Collection.create(None, X, columns={"t": times}, encoder=ENCODER)
+    assert [row["t"] for row in col.get([0, 1])] == expected
+    nested = {"t": [[time] for time in times]}
+    col = Collection.create(None, X, columns=nested, encoder=ENCODER)
+    assert [row["t"] for row in col.get([0, 1])] == [[x] for x in expected]
+
+
+def test_a_series_beside_the_items_is_a_column():
+    series = pd.Series([1, 2], name="a")
+    col = Collection.create(None, X, columns=series, encoder=ENCODER)
+    assert col.get([0, 1]) == [{"a": 1}, {"a": 2}]
+    with pytest.raises(ArgumentError, match="without a name"):
+        Collection.create(None, X, columns=pd.Series([1, 2]), encoder=ENCODER)

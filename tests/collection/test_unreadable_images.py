@@ -65,6 +65,11 @@ def test_those_of_a_table_go_with_their_rows(folder, tmp_path):
     assert items.ids.to_pylist() == [8, 9]
     assert items.labels.tolist() == ["y", "z"]
     assert [str(path) for path in items.values] == paths[1:]
+    more = pa.table({"file": [*paths, str(folder / "gone.png")]})
+    with pytest.warns(UserWarning, match="2 of 4 images.*gone.png"):
+        assert len(read(more, images="file", skip_unreadable=True)) == 2
+    with pytest.raises(FewbitsError, match=r"page.jpg.*gone.png.*skip_unreadable"):
+        read(more, images="file")
 
 
 def test_none_and_no_pictures_are_refused(tmp_path):

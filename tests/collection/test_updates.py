@@ -1,6 +1,7 @@
 """Values that were changed in few rows are read at every door, and the others stay."""
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -228,6 +229,35 @@ def test_damaged_values_of_a_column_do_not_matter_to_others(tmp_path):
     assert col.to_arrow()["text"].to_pylist() == texts
 
 
+ROWS = [{"id": 0, "a": 9}, {"id": 1, "t": "q"}, {"id": 2}]
+
+
+def numbered():
+    columns = {"a": [1, 2, 3], "t": ["x", "y", "z"]}
+    return Collection.create(None, X[:3], encoder=ENCODER, columns=columns)
+
+
+@pytest.mark.parametrize("form", ["list", "jsonl", "json", "columns"])
+def test_a_row_keeps_the_values_of_columns_that_it_does_not_name(form, tmp_path):
+    col, path = numbered(), tmp_path / f"rows.{form}"
+    if form == "columns":
+        values = [{"a": 9}, {"t": "q"}]
+        assert col.update(None, ids=[0, 1], columns=values) == 2
+    else:
+        lines = "\n".join(map(json.dumps, ROWS))
+        path.write_text(lines if form == "jsonl" else json.dumps(ROWS))
+        assert col.update(ROWS if form == "list" else path) == 3
+    expected = [{"a": 9, "t": "x"}, {"a": 2, "t": "q"}, {"a": 3, "t": "z"}]
+    assert col.get([0, 1, 2]) == expected
+
+
+def test_an_id_comes_once_whatever_its_rows_name():
+    col = numbered()
+    with pytest.raises(ArgumentError, match="0 in 2 rows"):
+        col.update([{"id": 0, "a": 9}, {"id": 0, "t": "q"}])
+    assert col[0] == {"a": 1, "t": "x"}
+
+
 def test_values_are_put_back_where_their_rows_are_beyond_repair(tmp_path):
     columns = {"n": np.zeros(N, np.int64), "text": ["a"] * N}
     col = Collection.create(
@@ -271,7 +301,9 @@ def test_all_that_meets_a_filter_gets_the_values_of_a_row():
     version = col.version
     assert (col.update({"year": 1}, filter="year = -1"), col.version) == (0, version)
     for data, options, message in (
-        ({"year": [1, 2]}, {}, "one row, got 2"),
+        ([{"year": 1}, {"year": 2}], {}, "one row, got 2"),
+        ({"year": [1]}, {}, "year"),
+        ({"id": "item 3", "year": 1}, {}, "leave out 'id'"),
         (None, {"columns": {"year": 1}}, "one row"),
         ({"year": 1}, {"ids": IDS[:1]}, "one row"),
         ({"year": "soon"}, {}, "year"),
@@ -280,3 +312,15 @@ def test_all_that_meets_a_filter_gets_the_values_of_a_row():
         with pytest.raises(ArgumentError, match=message):
             col.update(data, filter="year > 1", **options)
     assert col.version == version
+    col.update({"tags": ["x"]}, filter="year > 1")
+    assert col[IDS[5]]["tags"] == ["x"]
+
+
+def test_an_update_without_columns_changes_nothing():
+    columns = {"n": [*range(N)], "kind": ["a"] * N}
+    col = Collection.create(None, X, ids=IDS, columns=columns, encoder=ENCODER)
+    version = col.version
+    assert col.update(pa.table({"id": IDS[:2]})) == 2  # and nothing changes
+    assert col.update(ids=IDS[:1], columns={}) == 1
+    assert col[IDS[0]] == {"n": 0, "kind": "a"}
+    assert col.version <= version + 2

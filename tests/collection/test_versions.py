@@ -4,7 +4,9 @@ import copy
 import gc
 import multiprocessing
 import pickle
+import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -555,3 +557,25 @@ def test_rows_of_old_versions_leave_the_memory():
         col.search(X[:1], filter="n > 3")
     tracemalloc.stop()
     assert pa.total_allocated_bytes() < 1.2 * pa_before
+
+
+def test_threads_that_read_while_another_changes_rows(tmp_path):
+    col = Collection.create(tmp_path / "c", X, encoder=ENCODER, keep_vectors="float32")
+    failures, done = [], threading.Event()
+
+    def read():
+        while not done.is_set():
+            try:
+                col.search(X[:1], k=3, rerank=True)
+            except Exception as error:
+                failures.append(error)
+                return
+
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(3):
+            pool.submit(read)
+        for _ in range(40):  # files of earlier versions are closed meanwhile
+            col.add(X[:3])
+            col.compact()
+        done.set()
+    assert failures == []

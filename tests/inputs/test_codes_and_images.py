@@ -16,7 +16,7 @@ from PIL import Image
 from pyarrow import feather, parquet
 
 from fewbits import inputs
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 
 CODES = np.random.default_rng(0).integers(0, 256, (5, 9), np.uint8)
 ROWS = [bytes(row) for row in CODES]
@@ -213,12 +213,15 @@ def test_paths_that_lead_nowhere(album):
     path.write_text("\n".join(rows))
     with pytest.raises(ArgumentError, match=r"no text in row 1; .*skip_blank"):
         inputs.read(path, images="path")
-    said = r"names no file in row 1, nor in 1 more: there is no .*photos/c.png; paths"
+    said = r"2 of 3 images cannot be read: there is no file .*photos/c.png; .*photos"
     with (
         pytest.warns(UserWarning, match="has no image there: 1"),
-        pytest.raises(ArgumentError, match=said),
+        pytest.raises(FewbitsError, match=said),
     ):
         inputs.read(path, images="path", skip_blank=True)
+    path.write_text("path\nnone.png\nother.png\n")
+    with pytest.raises(ArgumentError, match="no file in row 0, nor in 1 more"):
+        inputs.read(path, images="path", skip_unreadable=True)
     with pytest.raises(ArgumentError, match=r"'n' .* int64, not paths"):
         inputs.read({"n": [1, 2], "text": ["a", "b"]}, images="n")
 

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fewbits import inputs
+from fewbits.errors import FewbitsError
 
 QUIET = settings(
     deadline=None,
@@ -226,3 +227,16 @@ def test_dots_may_be_those_of_thousands_where_commas_are_decimal(tmp_path):
     assert columns["price"].to_pylist() == [1.5, 2000.25]
     path.write_text("text;area\na b;1.234\nc d;56\n")
     assert inputs.read(path, column="text").columns["area"].to_pylist() == [1.234, 56]
+
+
+@pytest.mark.filterwarnings("ignore:.*commas are decimal")
+@pytest.mark.parametrize("sure", ["0,125", "1234,567", "1.234,567", "-0,125", "2,5"])
+def test_commas_that_are_no_thousands_are_decimal_in_all_columns(tmp_path, sure):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a;b\n{sure};1,250\n3,375;1,375\n")
+    first = float(sure.replace(".", "").replace(",", "."))
+    values = inputs.read(path, column=["a", "b"]).values
+    assert values.tolist() == [[first, 1.25], [3.375, 1.375]]
+    path.write_text("a;b\n3,125;1,250\n3,375;1,375\n")
+    with pytest.raises(FewbitsError, match="not numbers"):
+        inputs.read(path, column=["a", "b"])

@@ -1,10 +1,12 @@
 """Sparse matrices of SciPy: the result of the dense matrix, or one line."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from fewbits import Collection
 from fewbits.errors import FeatureError
 from fewbits.learners import ITQ, SupervisedITQ
 from tests.learners._learners import LEARNERS
@@ -37,7 +39,7 @@ def test_result_is_that_of_the_dense_matrix(learner):
 @pytest.mark.parametrize("learner", OTHERS, ids=named)
 def test_others_refuse_in_one_line(learner):
     with pytest.raises(
-        FeatureError, match=r"sparse csr_array; give X\.toarray"
+        FeatureError, match=r"sparse csr_array: give X\.toarray.*CBE, .*ITQ"
     ) as info:
         clone(learner).fit(SPARSE, Y)
     assert "\n" not in str(info.value)
@@ -49,6 +51,14 @@ def test_others_refuse_in_one_line(learner):
 def test_formats(kind):
     itq = ITQ(8, random_state=0).fit(DENSE)
     assert np.array_equal(itq.encode(kind(DENSE)), itq.encode(DENSE))
+
+
+def test_sparse_columns_of_pandas_are_columns():
+    frame = pd.DataFrame.sparse.from_spmatrix(SPARSE)
+    itq = ITQ(8, random_state=0).fit(frame)
+    assert np.array_equal(itq.encode(frame), itq.encode(DENSE))
+    col = Collection.create(None, frame, encoder=itq.encoder_)
+    assert np.array_equal(col.codes, itq.encode(DENSE))
 
 
 def test_supervision_is_validated_on_sparse_rows():

@@ -278,6 +278,33 @@ def test_columns_of_streams_that_are_plain(client_of):
     assert (item["columns"]["tags"], item["columns"]["w"]) == (["a"], [1.0])
 
 
+@pytest.mark.parametrize("route", ["add", "upsert", "update", "search", "encode"])
+def test_nothing_follows_a_stream(client_of, route):
+    client = client_of(writable=True)
+    more = {"vectors": pa.array(vectors(4).tolist(), pa.list_(pa.float32()))}
+    if route not in ("search", "encode"):
+        more = {"_id": pa.array(range(200, 204)), "kind": pa.array(["x"] * 4)}
+    first, second = (write_stream(pa.table(more)[i : i + 2], "{}") for i in (0, 2))
+    for data in (first + second, first + b"junk"):
+        answer = client.post(
+            f"/v1/{route}", content=data, headers={"Content-Type": ARROW}
+        )
+        assert code(answer) == (422, "argument_error")
+        assert "one stream" in answer.json()["error"]["message"]
+
+
+def test_rows_of_an_update_need_not_have_the_same_columns(client_of):
+    client = client_of(writable=True)
+    (before,) = client.post("/v1/items", json={"ids": [1]}).json()["items"]
+    rows = [{"id": 0, "year": 9}, {"id": 1, "kind": "x"}]
+    assert client.post("/v1/update", json={"rows": rows}).json()["n_changed"] == 2
+    (item,) = client.post("/v1/items", json={"ids": [1]}).json()["items"]
+    assert item["columns"] == before["columns"] | {"kind": "x"}
+    rows = [{"id": i, f"c{i}": 1} for i in range(3000)]
+    answer = client.post("/v1/update", json={"rows": rows})
+    assert code(answer) == (422, "argument_error")
+
+
 def search_in(client, stream):
     headers = {"Content-Type": ARROW}
     return client.post("/v1/search", content=stream, headers=headers)

@@ -294,13 +294,21 @@ def test_values_that_json_does_not_know(client_of):
     client = client_of(collection)
     found = post(client, "items", ids=[0, 1]).json()["items"]
     assert [each["columns"] for each in found] == [
-        {"day": "1970-01-02", "score": None, "tags": ["a"]},
+        {"day": "1970-01-02", "score": "NaN", "tags": ["a"]},
         {"day": None, "score": 1.5, "tags": []},
     ]
     (hits,) = hits_of(client, vectors=ROWS[:1], k=1)
     assert hits[0]["columns"] == found[0]["columns"]
     csv = post(client, "items", {"Accept": "text/csv"}, ids=[0, 1]).text
     assert '"[""a""]"' in csv
+
+
+def test_an_unknown_field_within_a_change_is_named(client_of):
+    client = client_of(writable=True)
+    answer = client.post("/v1/changes", json={"changes": [{"zap": 1}]})
+    message = answer.json()["error"]["message"]
+    assert "'changes.0.zap'" in message
+    assert "did you mean" not in message
 
 
 def test_changes(client_of, tmp_path):

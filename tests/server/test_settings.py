@@ -29,6 +29,9 @@ def test_a_token_is_not_shown():
     with pytest.raises(ArgumentError, match="16 characters") as refused:
         Settings(token="secret")
     assert "secret" not in str(refused.value)
+    with pytest.raises(ArgumentError, match="16 characters") as refused:
+        Settings.from_environment({"FEWBITS_SERVE_TOKEN": "secret"})
+    assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,8 @@ def test_variables_that_are_no_value_are_named(variable):
     key, _, text = variable.partition("=")
     with pytest.raises(ArgumentError, match=f"FEWBITS_SERVE_{key}"):
         Settings.from_environment({f"FEWBITS_SERVE_{key}": text})
+
+
+def test_why_a_variable_is_no_value():
+    with pytest.raises(ArgumentError, match=r"MAX_K cannot be '0': .*greater than 0"):
+        Settings.from_environment({"FEWBITS_SERVE_MAX_K": "0"})

@@ -194,3 +194,32 @@ def test_what_is_no_value_of_a_column_is_refused_in_a_line(client_of, kind, valu
         message = answer.json()["error"]["message"]
         assert message.startswith("column 'c' must be ")
         assert "\n" not in message
+
+
+def test_floats_that_json_has_no_numbers_for_are_words_and_come_back(client_of):
+    nan, inf = float("nan"), float("inf")
+    columns = {
+        "double": pa.array([nan, None, inf, -inf, 0.5]),
+        "float": pa.array([nan, None, inf, -inf, 0.5], pa.float32()),
+        "list": pa.array([[nan, 1.0], None, [inf], [], [-inf, None]]),
+        "words": pa.array([[nan], None, [nan], [], [None]]),
+        "struct": pa.array([{"x": nan, "text": "NaN"}] * 3 + [None] * 2),
+        "map": pa.array(
+            [[("a", nan), ("b", 1.0)], [], None, [], []],
+            pa.map_(pa.string(), pa.float64()),
+        ),
+        "text": pa.array(["NaN", "Infinity", None, "", "x"]),
+    }
+    collection = collection_of(columns)
+    before = str(collection.to_arrow().to_pylist())
+    client = client_of(collection, writable=True)
+    items = post(client, "items", ids=[*range(5)])["items"]
+    assert [x["columns"]["double"] for x in items] == [
+        *("NaN", None, "Infinity", "-Infinity", 0.5)
+    ]
+    rows = [{"id": item["id"], **item["columns"]} for item in items]
+    post(client, "update", rows=[{**row, "double": 1.0, "list": []} for row in rows])
+    post(client, "update", rows=rows)
+    assert str(collection.to_arrow().to_pylist()) == before
+    answer = client.post("/v1/update", json={"rows": [{"id": 0, "double": "nan"}]})
+    assert answer.status_code == 422

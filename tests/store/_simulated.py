@@ -95,7 +95,7 @@ class SimulatedDisk:
             self.durable, self.pending = dict(self.names_), []
         self._end()
 
-    def check_lengths(self):
+    def check_lengths(self, is_used):
         """Do nothing: what is mapped is a copy."""
 
     def map(self, name):

@@ -176,3 +176,20 @@ def test_a_file_that_is_cut_off_under_a_search_kills_no_process(folder, kind):
     assert run.stdout.count(f"refused {path} was cut off") == 6
     with pytest.raises(ArtefactError, match="bytes long"):
         Collection.open(folder).search(query(0), 3)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="cuts a file that is mapped")
+def test_a_repair_helps_while_an_older_version_is_held(folder):
+    col = Collection.open(folder)
+    before = col.frozen()
+    before.search(query(0), 3)
+    (path,) = folder.glob("rows-*/vec-*")
+    os.truncate(path, 200_000)
+    with pytest.raises(ArtefactError, match="was cut off"):
+        col.search(query(0), 3)
+    col.repair(drop_rows=True)
+    assert len(col) == 0
+    col.add(query(0), ids=[N], columns={"number": [N]})
+    assert col.search(query(0), 3).ids[0, 0] == N
+    with pytest.raises(ArtefactError, match="was cut off"):
+        before.search(query(0), 3)

@@ -36,6 +36,7 @@ from fewbits._arrow._tables import (
     plain_column,
     plain_table,
     plain_type,
+    rows_by_names,
     split_names,
     stored_column,
     typed_column,

@@ -12,7 +12,8 @@ without a zone as noon in UTC. So the pairs of kinds that convert are listed her
 - Members of lists, fields of structs (by name), and keys and values of maps convert as
   columns do; lists of pairs are read as maps.
 
-Numbers never become times, texts never numbers or truth values, nor the reverse.
+Numbers never become times, texts never numbers (but for "NaN" and "Infinity") or truth
+values, nor the reverse.
 """
 
 import re
@@ -26,7 +27,7 @@ from uuid import UUID
 
 import numpy as np
 
-from fewbits._arrow._python import python_values
+from fewbits._arrow._python import WORDS, python_values
 from fewbits._arrow._tables import chunks_of, stored_column, with_members
 from fewbits._lazy import pa, pc
 
@@ -76,7 +77,7 @@ def _converted(values: Any, kind: Any) -> Any:
     def attempt(some: Any) -> Any:
         try:
             return convert(some, kind)
-        except (pa.ArrowException, ValueError, ArithmeticError):
+        except (pa.ArrowException, ValueError, ArithmeticError, LookupError):
             return None
 
     result = attempt(values)
@@ -315,6 +316,7 @@ _CONVERSIONS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("float", "decimal"): _decimals_of_floats,
     ("decimal", "float"): _floats_of_decimals,
     ("text", "decimal"): partial(_each, _decimal),
+    ("text", "float"): partial(_each, WORDS.__getitem__),
     ("text", "duration"): _durations,
     ("text", "bytes"): partial(_each, partial(b64decode, validate=True)),
     ("text", "uuid"): partial(_each, UUID),

@@ -41,7 +41,10 @@ def as_array(items: Any, name: str = "features") -> NDArray[Any]:
 def named_array(
     items: Any, name: str = "features"
 ) -> tuple[NDArray[Any], list[str] | None]:
-    """Return what `as_array` does, and the names, if texts, of columns side by side."""
+    """Return what `as_array` does, and the names of columns that lie side by side.
+
+    Columns that are numbered from 0 on have none.
+    """
     if not isinstance(items, np.ndarray):
         items = as_frame(items)
     if type(items) is np.ndarray:  # as most are; asking what else it is takes longer
@@ -85,7 +88,7 @@ def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:
     ):
         matrix = np.asarray(frame)  # of objects where truth values are among numbers
         if matrix.dtype != object:
-            return matrix, _checked_names(frame.columns)
+            return _named(matrix, frame.columns)
     table = as_table(frame)
     fields = list(table.schema)
     names = table.column_names
@@ -103,19 +106,24 @@ def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:
         if others := known_names(repr(x) for i, x in enumerate(names) if i != place):
             warn_user(f"the data frame: column {name!r} taken, left out: {others}")
         return list_matrix(column.chunks, len(column), f"column {name!r}"), None
-    named = _checked_names(frame.columns if hasattr(frame, "iloc") else names)
-    return number_matrix(fields, table.columns, len(table), "the data frame"), named
+    matrix = number_matrix(fields, table.columns, len(table), "the data frame")
+    return _named(matrix, frame.columns if hasattr(frame, "iloc") else names)
 
 
-def _checked_names(columns: Iterable[Any]) -> list[str] | None:
-    """Return the names of columns, if they are texts; none may be there twice."""
-    names = list(columns)
+def _named(
+    matrix: NDArray[Any], columns: Iterable[Any]
+) -> tuple[NDArray[Any], list[str] | None]:
+    """Return a matrix with the names of its columns, of which none comes twice."""
+    labels = list(columns)
+    if labels == [*range(len(labels))]:
+        return matrix, None
+    names = [*map(str, labels)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise FeatureError(
             f"the data frame has several columns called {twice!r}; rename them"
         )
-    return names if all(isinstance(name, str) for name in names) else None
+    return matrix, names
 
 
 def _of_array(items: Any, name: str) -> NDArray[Any]:

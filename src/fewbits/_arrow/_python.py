@@ -36,6 +36,8 @@ _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("lists", (list, tuple, set, frozenset, np.ndarray)),
     ("objects", (Mapping,)),
 )
+#: Floats that JSON has no numbers for, as protobuf writes them.
+WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": -float("inf")}
 _NUMBERS = {"integers", "numbers", "decimals"}  # which Arrow compares exactly
 _OF_ZONES = {"times", "times of day", "durations"}
 
@@ -44,9 +46,10 @@ def array_of(values: Iterable[Any]) -> Any:
     """Return Python values as an Arrow array; raise TypeError for several kinds.
 
     Paths become their texts; None, NA and NaT are missing, and NaN among other values.
-    Lists of pairs whose keys and values are of two kinds are maps.
+    Among numbers, "NaN", "Infinity" and "-Infinity" are such, as JSON has them. Lists
+    of pairs whose keys and values are of two kinds are maps.
     """
-    values = [*values]
+    originals = values = [*values]
     kinds = set(map(type, values))
     gaps = {kind for kind in kinds if kind.__name__ in ("NAType", "NaTType")}
     if gaps or (float in kinds and kinds - {float, int, type(None)}):
@@ -57,6 +60,8 @@ def array_of(values: Iterable[Any]) -> Any:
     try:
         _check_one_kind(values)
     except TypeError:
+        if (numbers := _without_words(originals)) is not originals:
+            return array_of(numbers)
         lists = (list, tuple)  # of (key, value), as those of maps are given
         if not all(
             isinstance(row, lists)
@@ -70,10 +75,43 @@ def array_of(values: Iterable[Any]) -> Any:
         keys, items = (array_of([pair[i] for pair in pairs]) for i in (0, 1))
         mask = pa.array([row is None for row in values])
         return pa.MapArray.from_arrays(pa.array(ends), keys, items, mask=mask)
+    if np.datetime64 in kinds and kinds <= {np.datetime64, type(None)}:
+        missing = [x is None or np.isnat(x) for x in values]
+        full = [x for x, gap in zip(values, missing, strict=True) if not gap]
+        if full and len({x.dtype for x in full}) == 1:  # as they are, to nanoseconds
+            filled = [
+                full[0] if gap else x for x, gap in zip(values, missing, strict=True)
+            ]
+            return pa.array(_of_known_unit(np.array(filled)), mask=np.array(missing))
     try:
         return pa.array(values)
     except OverflowError:  # integers of 64 bits without a sign
         return pa.array(values, pa.uint64())
+    except (TypeError, pa.ArrowInvalid):
+        times = _with_times(values)
+        _check_one_kind(times)
+        return pa.array(times)
+
+
+def _of_known_unit(times: Any) -> Any:
+    """Return times in a unit that Arrow has: hours and minutes in seconds."""
+    unit = np.datetime_data(times.dtype)[0]
+    if unit not in ("D", "h", "m", "s", "ms", "us", "ns"):
+        raise TypeError(f"times of NumPy in units of {unit}: give days or times")
+    return times.astype("datetime64[s]") if unit in ("h", "m") else times
+
+
+def _with_times(value: Any) -> Any:
+    """Return values with Python's times for NumPy's, within lists and dicts, too."""
+    if isinstance(value, list | tuple):
+        return [*map(_with_times, value)]
+    if isinstance(value, dict):
+        return {name: _with_times(inner) for name, inner in value.items()}
+    if not isinstance(value, np.datetime64) or np.isnat(value):
+        return None if isinstance(value, np.datetime64) else value
+    if isinstance(time := _of_known_unit(value).item(), int):
+        raise TypeError("nanoseconds in a list: give a Series, or an array of NumPy")
+    return time
 
 
 def _check_one_kind(values: list[Any]) -> None:
@@ -91,6 +129,33 @@ def _check_one_kind(values: list[Any]) -> None:
     if "objects" in kinds:
         for name in dict.fromkeys(chain(*full)):
             _check_one_kind([row.get(name) for row in full])
+
+
+def _without_words(values: list[Any]) -> list[Any]:
+    """Return values with floats for their words, where these are among numbers."""
+    full = [value for value in values if value is not None]
+    if all(isinstance(value, list) for value in full):
+        flat = [*chain(*full)]
+        if (members := _without_words(flat)) is flat:
+            return values
+        rest = iter(members)
+        return [None if x is None else [*islice(rest, len(x))] for x in values]
+    if all(isinstance(value, dict) for value in full):
+        made, is_same = [None if x is None else {**x} for x in values], True
+        rows = [row for row in made if row is not None]
+        for name in dict.fromkeys(chain(*full)):
+            before = [row.get(name) for row in full]
+            after = _without_words(before)
+            is_same = is_same and after is before
+            for row, value in zip(rows, after, strict=True):
+                if name in row:
+                    row[name] = value
+        return values if is_same else made
+    numbers = [x for x in full if type(x) in (int, float)]
+    words = [x for x in full if isinstance(x, str) and x in WORDS]
+    if not (numbers and words and len(numbers) + len(words) == len(full)):
+        return values
+    return [WORDS[x] if isinstance(x, str) else x for x in values]
 
 
 def _kind_of(kind: type) -> str:

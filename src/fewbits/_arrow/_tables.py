@@ -272,7 +272,8 @@ def as_frame(items: Any) -> Any:
 
     A dict of columns, a list of rows with names (dicts, named tuples, Series of
     pandas), a RecordBatchReader, which is read to its end, or a dataset of pyarrow;
-    anything else is returned as it is.
+    anything else is returned as it is, but that columns of pandas that are numbered
+    from 0 on get into this order.
     """
     if isinstance(items, np.ndarray | str):  # the most frequent: Arrow stays unloaded
         return items
@@ -280,6 +281,15 @@ def as_frame(items: Any) -> Any:
     if hasattr(kind, "schema"):
         way = next((x for x in ("read_all", "to_table") if hasattr(kind, x)), None)
         return items if way is None else getattr(items, way)()
+    if _is_pandas(items, "DataFrame"):
+        labels, numbers = [*items.columns], [*range(items.shape[1])]
+        is_numbered = all(isinstance(x, int | np.integer) for x in labels)
+        if is_numbered and sorted(labels) == numbers != labels:
+            return items.iloc[:, np.argsort(labels)]
+        return items
+    if isinstance(items, list | tuple) and items and _share_labels(items):
+        make_frame = type(items[0].to_frame())  # pandas stays unimported here
+        return as_frame(make_frame([*items]).reset_index(drop=True))
     is_rows = isinstance(items, list | tuple) and items and _has_names(items[0])
     if not (is_rows or _is_row(items)):
         return items
@@ -308,8 +318,30 @@ def as_frame(items: Any) -> Any:
         return pa.table(arrays)
 
 
+def rows_by_names(items: Any) -> dict[frozenset[str], list[int]]:
+    """Return the positions of a list's rows by the names that they have.
+
+    Nothing of anything else, in which all rows have all columns.
+    """
+    positions: dict[frozenset[str], list[int]] = {}
+    if isinstance(items, list | tuple) and items and all(map(_has_names, items)):
+        for i, row in enumerate(items):
+            is_series = _is_pandas(row, "Series")
+            names = frozenset(
+                map(str, row.index if is_series else getattr(row, "_fields", row))
+            )
+            positions.setdefault(names, []).append(i)
+    return positions
+
+
 def by_name(columns: Any) -> Any:
-    """Return columns by their names, of a data frame or rows; others as they are."""
+    """Return columns by their names, of a frame, rows or a Series; others as given."""
+    if _is_pandas(columns, "Series") and not is_text(_column(columns).type):
+        if not isinstance(columns.name, str):
+            raise ArgumentError(
+                "columns are a mapping of names to values, got a Series without a name"
+            )
+        return {columns.name: columns}
     if isinstance(columns, Mapping) or not is_frame(table := as_frame(columns)):
         return columns
     table = typed_table(table)
@@ -371,6 +403,8 @@ def _column(column: Any) -> Any:
             raise ValueError(
                 f"the column holds {column.dtype}; convert it, as by .astype(str)"
             )
+        if str(column.dtype).startswith("Sparse"):  # which Arrow has no type for
+            column = column.sparse.to_dense()
         array = pa.Array.from_pandas(column)
     elif _streams(column):
         array = pa.chunked_array(column)
@@ -383,6 +417,20 @@ def _column(column: Any) -> Any:
 def _is_row(item: Any) -> bool:
     """Return whether an object is a dict of columns, or a row; SciPy has dicts, too."""
     return isinstance(item, Mapping) and not hasattr(item, "toarray")
+
+
+def _share_labels(items: Any) -> bool:
+    """Return whether items are Series of the same labels, which are no texts.
+
+    Labels that are numbers from 0 on are no names, nor those of windows of a Series.
+    """
+    first = items[0]
+    if not _is_pandas(first, "Series") or _has_names(first):
+        return False
+    labels = first.index
+    return not np.array_equal(labels, np.arange(len(labels))) and all(
+        _is_pandas(row, "Series") and labels.equals(row.index) for row in items
+    )
 
 
 def _has_names(row: Any) -> bool:

@@ -1,5 +1,7 @@
 """Codes and labels as the analyses take them."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

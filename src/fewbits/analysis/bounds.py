@@ -1,5 +1,7 @@
 """Distances between and within classes, which bound average precision."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Names for the sides of bits, from the words that their items carry."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Trees of classes from their codes, and their agreement with known trees."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """The interface of all backbones, features of items, and the cache on disk."""
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import io

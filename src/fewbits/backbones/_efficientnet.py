@@ -1,5 +1,7 @@
 """EfficientNet-Lite0: a small convolutional network trained on ImageNet."""
 
+from __future__ import annotations
+
 import hashlib
 from functools import cached_property
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Images through a network in ONNX Runtime, and networks that were trained here."""
 
+from __future__ import annotations
+
 import hashlib
 import re
 from abc import abstractmethod

@@ -1,5 +1,7 @@
 """WordLlama: static word-piece embeddings, averaged."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,5 +1,7 @@
 """What scores are worth: calibration, probabilities of classes, choice of labels."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """Class codes, the names of classes, and the table in which decoders look up."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, final

@@ -1,5 +1,7 @@
 """What decoders take and give: codes and scores of items, and answers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -46,7 +48,7 @@ class Decoded:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def only(self, accepted: NDArray[np.bool_]) -> "Decoded":
+    def only(self, accepted: NDArray[np.bool_]) -> Decoded:
         """Return the same, with no class for items that are not accepted, bool (n,)."""
         return replace(
             self,

@@ -1,5 +1,7 @@
 """Linear models on bits, learnt from examples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any

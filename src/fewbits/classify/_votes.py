@@ -5,6 +5,8 @@ that come first were to vote, their class would win. So those as far away as the
 neighbour share the votes that are left, and the order of the rows does not matter.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -96,6 +97,17 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Command(TyperCommand):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, whose square brackets are no markup of Rich."""
+        from rich.markup import escape
+
+        shown = copy(self)
+        shown.params = [*map(copy, self.params)]
+        for part in (shown, *shown.params):
+            if text := getattr(part, "help", None):
+                vars(part)["help"] = escape(text)
+        super(_Command, shown).format_help(ctx, formatter)
+
     def make_parser(self, ctx: Any) -> Any:
         """Return a parser that refuses an option of one value that is given twice.
 

@@ -107,6 +107,8 @@ def _change(line: bytes, number: int) -> tuple[str, Any]:
 
 
 def _changed(col: "Collection", verb: str, values: list[Any], folder: Path) -> int:
+    from fewbits._arrow import split_names
+
     if verb == "delete":
         if not isinstance(values[0], dict):
             return col.delete(values)
@@ -116,9 +118,11 @@ def _changed(col: "Collection", verb: str, values: list[Any], folder: Path) -> i
     if verb == "drop_columns":
         if any([*value] != ["columns"] for value in values):
             raise ArgumentError('drop_columns takes {"columns": [NAME, ...]}')
+        n_dropped = 0
         for value in values:
             col.drop_columns(value["columns"])
-        return sum(len({*value["columns"]}) for value in values)
+            n_dropped += len({*split_names(value["columns"], col.columns)})
+        return n_dropped
     by_filter = verb == "update" and values[0].keys() == {"filter", "row"}
     if by_filter and (col.facts.id_column or "id") not in values[0]:
         return sum(

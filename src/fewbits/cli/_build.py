@@ -234,9 +234,10 @@ def build(
 
 def _types(types: list[str]) -> dict[str, str]:
     """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns."""
+    from fewbits.inputs import split_types
+
     parsed = {}
-    # A comma within brackets is part of a type.
-    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
+    for part in split_types(",".join(types)):
         name, _, kind = part.partition("=")
         if not (name.strip() and kind.strip()):
             raise ArgumentError(f"types look like name=type, got {part!r}")

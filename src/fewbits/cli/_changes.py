@@ -195,13 +195,14 @@ def drop_columns(
 
     Example: fewbits drop-columns my-collection note price
     """
+    from fewbits._arrow import split_names
     from fewbits.collection import Collection
 
     col = Collection.open(collection)
+    names = dict.fromkeys(split_names(columns, col.columns))
     col.drop_columns(columns, timeout=timeout)
-    facts = {"columns_dropped": len({*columns}), "n_items": len(col)}
-    facts["version"] = col.version
-    text = f"{collection}: {', '.join(columns)} dropped; it has "
+    facts = {"columns_dropped": len(names), "n_items": len(col), "version": col.version}
+    text = f"{collection}: {', '.join(names)} dropped; it has "
     text += f"{', '.join(col.columns) or 'no other columns'}"
     print_answer(as_json, {"collection": str(collection), **facts}, text)
 

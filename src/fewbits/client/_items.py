@@ -214,11 +214,7 @@ def rows_table(
 
 def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> Input:
     """Read a file here, as a collection here would."""
-    written = re.compile("string|decimal|binary")
-    texts = [x["name"] for x in facts["columns"] if written.search(x["type"])]
     id = options["id"] or facts["id_column"]
-    if id is not None and facts["id_type"] == "string":
-        texts.append(id)
     stored = facts["item_column"] if facts["kind"] == "texts" else None
     named = stored if options["codes"] is None else None
     options = {**options, "id": id, "column": options["column"] or named}
@@ -226,9 +222,24 @@ def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> I
         path,
         **options,
         names=facts["feature_names"] or ([] if stored is None else [stored]),
-        as_text=texts,
+        as_text=written_columns(facts, id),
+        as_numbers=number_columns(facts),
         kind=facts["kind"] if options["codes"] is None else None,
+        default_id=facts["id_name"] if facts["id_column"] is None else None,
     )
+
+
+def written_columns(facts: dict[str, Any], id: str | None) -> list[str]:
+    """Return the columns whose values a CSV file may write as numbers or days."""
+    written = re.compile("string|decimal|binary")
+    texts = [x["name"] for x in facts["columns"] if written.search(x["type"])]
+    return texts + [id or "id"] * (facts["id_type"] == "string")
+
+
+def number_columns(facts: dict[str, Any]) -> list[str]:
+    """Return the columns of numbers."""
+    number = re.compile(r"u?int\d|halffloat|float|double")
+    return [x["name"] for x in facts["columns"] if number.match(x["type"])]
 
 
 def table_of(columns: Mapping[str, Any]) -> Any:

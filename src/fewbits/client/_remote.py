@@ -1,13 +1,16 @@
 """A collection that another process serves."""
 
+from __future__ import annotations
+
 import base64
 import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields as fields_of
 from datetime import datetime
 from functools import wraps
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -15,12 +18,15 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import (
     as_frame,
+    by_name,
     no_column,
     python_rows,
     python_values,
+    rows_by_names,
     split_names,
 )
 from fewbits._checks import check_k
+from fewbits._ids import new_ids
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
 from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
@@ -28,12 +34,14 @@ from fewbits.client._connection import Connection
 from fewbits.client._items import (
     code_column,
     item_column,
+    number_columns,
     parts,
     plain_ids,
     rows_table,
     sent_table,
     table_of,
     vector_column,
+    written_columns,
 )
 from fewbits.client.wire import NO_IMAGES, write_stream
 from fewbits.collection import (
@@ -47,6 +55,7 @@ from fewbits.collection import (
 )
 from fewbits.collection.hits import as_pandas
 from fewbits.errors import ArgumentError
+from fewbits.inputs import read_columns
 from fewbits.store import CODE, ID, Report
 
 P = ParamSpec("P")
@@ -77,17 +86,17 @@ class _LocalError(ArgumentError, AttributeError):
 def _like(
     method: Callable[Concatenate[Collection, P], Any],
 ) -> Callable[
-    [Callable[["RemoteCollection", Arguments], T]],
-    Callable[Concatenate["RemoteCollection", P], T],
+    [Callable[[RemoteCollection, Arguments], T]],
+    Callable[Concatenate[RemoteCollection, P], T],
 ]:
     """Give a method the signature of a local one; it gets its arguments by name."""
     signature = inspect.signature(method)
 
     def decorate(
-        function: Callable[["RemoteCollection", Arguments], T],
-    ) -> Callable[Concatenate["RemoteCollection", P], T]:
+        function: Callable[[RemoteCollection, Arguments], T],
+    ) -> Callable[Concatenate[RemoteCollection, P], T]:
         @wraps(method)
-        def remote(self: "RemoteCollection", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def remote(self: RemoteCollection, /, *args: P.args, **kwargs: P.kwargs) -> T:
             bound = signature.bind(self, *args, **kwargs)
             bound.apply_defaults()
             arguments = dict(bound.arguments)
@@ -241,7 +250,7 @@ class RemoteCollection:
         return np.concatenate(pieces)
 
     @_like(Collection.duplicates)
-    def duplicates(self, arguments: Arguments) -> "RemoteDuplicates":
+    def duplicates(self, arguments: Arguments) -> RemoteDuplicates:
         return RemoteDuplicates(self._table, _fields(arguments))
 
     @_like(Collection.recall)
@@ -269,9 +278,10 @@ class RemoteCollection:
     @_like(Collection.update)
     def update(self, arguments: Arguments) -> int:
         data, ids = arguments.pop("data"), arguments.pop("ids")
-        columns = arguments["columns"]
         if isinstance(data, Mapping) and arguments["filter"] is not None:
             data = [data]  # a row of values
+        by_names = rows_by_names(arguments["columns"] if data is None else data)
+        columns = by_name(arguments["columns"])
         by_column = columns is not None and hasattr(columns, "keys")
         if data is None and ids is not None and by_column:
             if ID in columns or self.facts["id_column"] in columns:
@@ -285,8 +295,28 @@ class RemoteCollection:
                 "update takes a table, or ids= and a mapping of columns="
             )
         else:
+            if isinstance(data, str | Path):
+                texts = written_columns(self.facts, arguments["id"])
+                data, by_names = read_columns(data, texts, number_columns(self.facts))
             table = sent_table(as_frame(data))
-        return self._change("update", table, **_fields(arguments))
+        fields = _fields(arguments)
+        if len(by_names) < 2:
+            return self._change("update", table, **fields)
+        id = fields.get("id") or self.facts["id_column"] or "id"
+        if id in table.column_names:
+            new_ids(table[id])  # each comes once in all of the rows
+        is_open, timeout = self._changes is not None, fields.pop("timeout", None)
+        chosen = fields.pop("columns", table.column_names)
+        chosen = split_names(chosen, table.column_names)
+        with nullcontext() if is_open else self.transaction(timeout=timeout):
+            for names, positions in by_names.items():
+                # Unknown ones are refused there.
+                some = [x for x in chosen if x in names or x not in table.column_names]
+                held = [x for x in table.column_names if x == id or x in some]
+                rows = table.select(held).take(positions)
+                fields["columns"] = [x for x in some if x != id]
+                self._change("update", rows, **fields)
+        return 0 if is_open else len(table)
 
     @_like(Collection.delete)
     def delete(self, arguments: Arguments) -> int:
@@ -363,7 +393,7 @@ class RemoteCollection:
         versions: list[int] = self._connection.get("/v1/versions")["versions"]
         return versions
 
-    def at(self, version: int | str) -> "RemoteCollection":
+    def at(self, version: int | str) -> RemoteCollection:
         """Return the collection as it was at a version, or at one of this name.
 
         It can only be read, over the connections of this one. Raises ArgumentError

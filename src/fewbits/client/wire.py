@@ -37,7 +37,7 @@ def read_stream(data: bytes) -> tuple[Any, bytes]:
     """Return the table and the JSON of other fields that `write_stream` was given.
 
     Of data that another machine sent, which are not trusted: refused is what is no such
-    stream, is damaged, or is compressed.
+    stream, or more than one, is damaged, or is compressed.
 
     Examples
     --------
@@ -49,8 +49,11 @@ def read_stream(data: bytes) -> tuple[Any, bytes]:
     import pyarrow as pa
 
     try:
-        with pa.ipc.open_stream(data) as reader:
+        source = pa.BufferReader(data)
+        with pa.ipc.open_stream(source) as reader:
             table = pa.Table.from_batches(reader, reader.schema)
+        if source.tell() < len(data):
+            raise ValueError("more follows behind its end; send one stream")
         # What is read is not checked by itself, and offsets may point anywhere.
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:

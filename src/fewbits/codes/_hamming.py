@@ -1,5 +1,7 @@
 """Hamming distances and search: check the arguments, allocate, call a kernel."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

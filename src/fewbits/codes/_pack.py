@@ -1,5 +1,7 @@
 """Conversion between bit matrices and packed codes."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Near duplicates: items of one collection whose codes differ in few bits."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain

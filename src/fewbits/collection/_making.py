@@ -18,9 +18,11 @@ from fewbits._arrow import (
     as_frame,
     by_name,
     is_frame,
+    is_number,
     is_text,
     no_column,
     one_chunk,
+    rows_by_names,
     split_names,
     typed_table,
     with_index,
@@ -69,6 +71,7 @@ from fewbits.store import CODE, CORRECTION, ID, RESERVED, Store, Writer
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
+_LOOKED_AT = 1000  # pictures of the collection for each that comes
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
@@ -114,7 +117,7 @@ def read_rows(
     is_read = not is_codes and (is_table or skip_blank or model is None)
     if is_read:
         names: tuple[str, ...] = ()
-        kind, as_text = None, []
+        kind, as_text, default_id = None, [], None
         if model is not None and not isinstance(data, Input):  # which has its columns
             names = model.column_names
             kind = None if images or codes else model.kind
@@ -122,12 +125,15 @@ def read_rows(
                 as_text = written_columns(schema)
                 if ids is None:
                     id = id or model.facts.id_column
-                if id is not None and rows.has_text_ids:
-                    as_text.append(id)
+                default_id = None if "id" in schema.names else "id"
+                if rows.has_text_ids:
+                    as_text += filter(None, [id or default_id])
                 if model.kind == "texts" and column is images is codes is None:
                     column = model.facts.item_column
         options = {"column": column, "images": images, "codes": codes, "id": id}
         options |= {"names": names, "as_text": as_text, "kind": kind}
+        options["default_id"] = default_id
+        options["as_numbers"] = () if rows is None else number_columns(schema)
         source = read(data, **options, skip_blank=skip_blank, **values)
     else:
         for name, value in (("column", column), ("images", images), ("id", id)):
@@ -147,6 +153,13 @@ def read_rows(
             codes = as_codes(as_array(codes, "codes"))
             source = Input("codes", codes, None, "the codes", n_bits=n_bits)
         source = with_beside(source, **values)
+    if rows is not None and source.ids is None:
+        assert model is not None
+        key = model.facts.id_column or "id"
+        if key in source.columns and key not in schema.names:  # beside, or read before
+            columns = {**source.columns}
+            column = new_ids(columns.pop(key), f"column {key!r}")
+            source = replace(source, ids=column, columns=columns, id=key)
     if source.kind == "images" and source.ids is None:
         source = _with_paths_as_ids(source, model, rows)
     return source if model is None else model.checked(source, codes=True)
@@ -180,7 +193,12 @@ def _with_paths_as_ids(source: Input, model: Model | None, rows: Rows | None) ->
 
 
 def _warn_of_moved(paths: list[str], rows: Rows) -> None:
-    """Warn of pictures that the collection has from a folder that was moved."""
+    """Warn of pictures that the collection has from a folder that was moved.
+
+    Not of a few among many: to look at all would take longer than to add them.
+    """
+    if len(rows) > _LOOKED_AT * len(paths):
+        return
     folder = os.path.commonpath(os.path.dirname(x) for x in (min(paths), max(paths)))
     new, names = {*paths}, {path[len(folder) :] for path in paths}
     files = {path.rpartition(os.sep)[2] for path in paths}
@@ -489,15 +507,19 @@ def update_table(
     id: str | None,
     ids: Any,
     columns: Any,
-) -> Any:
-    """Return an Arrow table of ids and of the columns to change."""
+) -> tuple[Any, dict[frozenset[str], list[int]]]:
+    """Return an Arrow table of ids and of the columns to change.
+
+    And, where rows need not have all columns, their positions by those that they have.
+    """
     import pyarrow as pa
 
+    by_names = rows_by_names(columns if data is None else data)
     facts, columns, data = model.facts, by_name(columns), as_frame(data)
     id = id or facts.id_column or "id"
     if isinstance(data, str | Path):
         texts = written_columns(schema) + [id] * rows.has_text_ids
-        data = read_columns(data, texts)
+        data, by_names = read_columns(data, texts, number_columns(schema))
     data, _ = with_index(data)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None
@@ -522,8 +544,6 @@ def update_table(
         )
     if facts.id_column in columns or ID in columns:
         raise ArgumentError("ids stay: delete the items, and add them with other ids")
-    if not columns:
-        raise ArgumentError("there is no column to change beside the ids")
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
@@ -538,14 +558,15 @@ def update_table(
             raise ArgumentError(
                 f"{len(keys)} ids, but {len(column)} entries in {name!r}"
             )
-    return pa.table(values)
+    return pa.table(values), by_names
 
 
-def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None:
-    """Refuse columns that are not there, and those of ids and items."""
+def droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> set[str]:
+    """Return columns to drop; refuse unknown ones, and those of ids and items."""
     if isinstance(names, str) or not hasattr(names, "__iter__"):
         raise ArgumentError(f"columns must be a list of names: give [{names!r}]")
     columns = [name for name in schema.names if name not in RESERVED]
+    names = split_names(names, columns)
     for name in names:
         if name == facts.item_column and name in columns:
             raise ArgumentError(
@@ -557,18 +578,22 @@ def check_droppable(facts: Facts, id_name: str, schema: Any, names: Any) -> None
             )
         if name not in columns:
             raise ArgumentError(no_column("the collection", name, columns))
+    return {*names}
 
 
-def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str, Any]:
+def constant_columns(
+    schema: Any, id_name: str, data: Any, ids: Any, columns: Any
+) -> dict[str, Any]:
     """Return the columns of a row whose values all items that meet a filter get."""
     if ids is not None or data is None or isinstance(columns, Mapping):
         raise ArgumentError(
             "update with a filter takes one row of values, such as {'year': 2026}"
         )
     if isinstance(data, str | Path):
-        data = read_columns(data, written_columns(schema))
+        numbers = number_columns(schema)
+        data, _ = read_columns(data, written_columns(schema), numbers)
     if isinstance(data, Mapping):
-        data = {name: x if np.ndim(x) else [x] for name, x in data.items()}
+        data = [data]
     if not is_frame(data := as_frame(data)):
         raise ArgumentError(f"update with a filter takes one row, got {a_kind(data)}")
     table = typed_table(data)
@@ -577,6 +602,11 @@ def constant_columns(schema: Any, data: Any, ids: Any, columns: Any) -> dict[str
     names = split_names(columns or table.column_names, table.column_names)
     if unknown := [name for name in names if name not in table.column_names]:
         raise ArgumentError(no_column("the row", unknown[0], table.column_names))
+    if id_name in names:
+        raise ArgumentError(
+            f"update with a filter takes a row without an id: leave out {id_name!r}, "
+            "or the filter"
+        )
     return {name: table[name] for name in names}
 
 
@@ -587,6 +617,11 @@ def written_columns(schema: Any) -> list[str]:
     binary = types.is_binary, types.is_large_binary, types.is_fixed_size_binary
     kinds = (is_text, types.is_decimal, *binary)
     return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
+
+
+def number_columns(schema: Any) -> list[str]:
+    """Return the columns of numbers."""
+    return [field.name for field in schema if is_number(field.type)]
 
 
 def typed_update(schema: Any, table: Any) -> tuple[Any, Any]:

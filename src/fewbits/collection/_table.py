@@ -225,13 +225,36 @@ def aligned(
 
 
 def typed_schema(schema: Any, table: Any) -> Any:
-    """Return a schema whose columns of nulls have the types of new rows."""
-    import pyarrow as pa
+    """Return a schema whose columns of nulls have the types of new rows.
 
+    So have members of lists and fields of structs that were null or not there in all.
+    """
     for place, field in enumerate(schema):
-        if pa.types.is_null(field.type) and field.name in table.column_names:
-            schema = schema.set(place, field.with_type(table[field.name].type))
+        if field.name in table.column_names:
+            kind = _filled(field.type, table.schema.field(field.name).type)
+            schema = schema.set(place, field.with_type(kind))
     return schema
+
+
+def _filled(kind: Any, other: Any) -> Any:
+    """Return a type with that of other values where it has none yet."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_null(kind) or (types.is_struct(kind) and not kind.num_fields):
+        return other
+    if types.is_struct(kind) and types.is_struct(other):
+        parts = {field.name: field.type for field in other}
+        return pa.struct(
+            [f.with_type(_filled(f.type, parts.get(f.name, f.type))) for f in kind]
+        )
+    lists = types.is_list, types.is_large_list, types.is_fixed_size_list
+    if not all(any(is_one(x) for is_one in lists) for x in (kind, other)):
+        return kind
+    member = kind.value_field.with_type(_filled(kind.value_type, other.value_type))
+    if types.is_fixed_size_list(kind):
+        return pa.list_(member, kind.list_size)
+    return pa.list_(member) if types.is_list(kind) else pa.large_list(member)
 
 
 def cast_column(column: Any, field: Any) -> Any:

@@ -1,5 +1,7 @@
 """The class of items: by class codes, by votes of neighbours, or by linear models."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -62,7 +64,7 @@ class Classification:
     @classmethod
     def of_records(
         cls, records: list[dict[str, Any]], expected: dict[str, Any] | None
-    ) -> "Classification":
+    ) -> Classification:
         """Return what `to_dict` gave, read from JSON."""
         labels = [record.get("class", record.get("labels")) for record in records]
         scores = None

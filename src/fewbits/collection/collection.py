@@ -912,8 +912,9 @@ skip_unreadable, progress
             As in `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
             get null, with a warning, and others are left out with one; items and labels
-            are required. Without a column of ids they are numbers,
-            which continue from the largest.
+            are required. Ids are in the column that had them there, or in one called
+            ``id`` that the collection lacks; without any they are numbers, which
+            continue from the largest.
         timeout : float, default=None
             Seconds to wait while another process writes to the folder; None waits as
             long as it takes.
@@ -988,10 +989,11 @@ skip_unreadable, progress
 
         A column that the collection lacks is added to it, null for all other items,
         with a warning; one that is null in all rows takes the type of its first values.
+        A row, of a list or of JSON, that does not name a column keeps its value there.
 
         Parameters
         ----------
-        data : table, str, Path or None
+        data : table, list of rows with names, str, Path or None
             Ids and the columns to change, or the file of a table; None with `ids` and a
             mapping of `columns`. With a `filter`, one row without an id, such as
             ``{"year": 2026}``; all items that meet it get its values. All else is as in
@@ -1005,10 +1007,14 @@ skip_unreadable, progress
         version = self._version
         model, rows = version.model, version.required_rows
         schema = self._schema(version)
+        by_names: Mapping[frozenset[str], list[int]] = {}
         if filter is None:
-            table = _making.update_table(model, rows, schema, data, id, ids, columns)
+            table, by_names = _making.update_table(
+                model, rows, schema, data, id, ids, columns
+            )
         else:
-            row = _making.constant_columns(schema, data, ids, columns)
+            id_name = version.id_name
+            row = _making.constant_columns(schema, id_name, data, ids, columns)
         del version, rows  # so that files of this version go when it is left
         with self._writing(timeout) as writer:
             if filter is not None:
@@ -1016,7 +1022,7 @@ skip_unreadable, progress
                 first = np.zeros(len(keys), np.int64)
                 values = {name: column.take(first) for name, column in row.items()}
                 rows = self._version.required_rows
-                table = _making.update_table(
+                table, _ = _making.update_table(
                     model, rows, schema, None, None, keys, values
                 )
                 del rows
@@ -1024,7 +1030,11 @@ skip_unreadable, progress
             check_known(keys, writer.holds(keys))
             schema, table = _making.typed_update(writer.manifest.schema, table)
             writer.retype(schema)
-            writer.update(table)
+            for names, positions in by_names.items():
+                named = [x for x in table.column_names if x in names and x != ID]
+                writer.update(table.select([ID, *named]).take(positions))
+            if not by_names:
+                writer.update(table)
         return int(table.num_rows)
 
     def delete(
@@ -1080,8 +1090,8 @@ skip_unreadable, progress
         """
         with self._writing(timeout) as writer:
             schema = writer.manifest.schema
-            _making.check_droppable(self.facts, self.id_name, schema, columns)
-            writer.drop({*columns})
+            names = _making.droppable(self.facts, self.id_name, schema, columns)
+            writer.drop(names)
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:

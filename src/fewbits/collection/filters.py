@@ -5,6 +5,8 @@ column of the table, a literal, or a truth for each row. Nothing is rounded and 
 turns into another type: what cannot be compared exactly is refused.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from decimal import Context, Decimal, Inexact

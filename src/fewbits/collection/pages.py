@@ -1,5 +1,7 @@
 """Pages about a collection: what its bits mean, and how its classes are related."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """What commands, the server and the explorer ask of a collection beside its methods."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Bits that are chosen together, so that a sum of vectors comes near the row."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
@@ -136,7 +138,7 @@ class AdditiveEncoder(Encoder):
     def correction_table(self) -> NDArray[np.float32] | None:
         return self._table
 
-    def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
+    def corrections(self, X: ArrayLike, codes: CodeArray) -> Corrections | None:
         """Return a factor and an offset for each row, of a byte each, if learnt.
 
         With them, codes are ranked by estimates of the distances of rows themselves.

@@ -1,5 +1,7 @@
 """The interface of all encoders."""
 
+from __future__ import annotations
+
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -224,7 +226,7 @@ class Encoder(Immutable, ABC):
         """Meaning of the bytes of `corrections`, (256, 2); None, as a rule."""
         return None
 
-    def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
+    def corrections(self, X: ArrayLike, codes: CodeArray) -> Corrections | None:
         """Return what ranking takes of each row beside its code; None, as a rule.
 
         Parameters
@@ -377,7 +379,7 @@ class OuterEncoder(Encoder):
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
         return self.inner.offsets(codes)
 
-    def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
+    def corrections(self, X: ArrayLike, codes: CodeArray) -> Corrections | None:
         from fewbits.index import Corrections
 
         table = self.inner.correction_table

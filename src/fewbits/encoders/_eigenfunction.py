@@ -1,5 +1,7 @@
 """Sign of a sine along an axis."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import ClassVar, Self, final
 

@@ -1,5 +1,7 @@
 """Encoders behind kernels: additive kernels of features, and kernels with anchors."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass

@@ -1,5 +1,7 @@
 """Signs of affine maps: dense, sparse, and in blocks."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar, Self, final

@@ -1,5 +1,7 @@
 """Sign of a small network: layers with ReLU between them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar, Self, final

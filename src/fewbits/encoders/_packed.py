@@ -1,5 +1,7 @@
 """Pass-through of given binary codes."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar, Self, final
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Signs of products with structured matrices: fewer weights, and less to compute."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self, final

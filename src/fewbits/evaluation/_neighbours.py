@@ -5,6 +5,8 @@ bound. Whatever the bound cannot decide is computed again in float64, feature by
 in a fixed order, so that answers depend neither on blocks nor on the BLAS.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """Average precision of rankings with ties."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Ground truth: the database items that are relevant to each query."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

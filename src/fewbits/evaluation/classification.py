@@ -1,5 +1,7 @@
 """Accuracy of classes, by neighbours and linear models on codes."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Means over queries, and how far they can be trusted."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

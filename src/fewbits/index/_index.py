@@ -1,5 +1,7 @@
 """Containers of codes that answer nearest-neighbour queries exactly."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Multi-index hashing: exact search that looks only where near codes can be."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import final
 

@@ -1,5 +1,7 @@
 """Groups of near codes: those that pairs connect, without keeping the pairs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -92,7 +94,7 @@ def near_groups(
     return sets.groups(n_pairs)
 
 
-def _join_equal(sets: "_Sets", codes: CodeArray, mask: Mask | None) -> None:
+def _join_equal(sets: _Sets, codes: CodeArray, mask: Mask | None) -> None:
     """Join the allowed positions of equal codes, which sorting brings together."""
     positions = None
     if mask is not None:

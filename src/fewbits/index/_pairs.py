@@ -7,6 +7,8 @@ are sorted by each part in turn, and those compared that are near there, unless 
 sooner done to compare every code with every other.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from math import comb
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """Better distances for a shortlist of each query."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 

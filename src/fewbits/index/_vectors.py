@@ -1,5 +1,7 @@
 """Vectors that re-rank a shortlist, in other forms than a matrix."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -10,7 +10,13 @@ from fewbits.inputs._objects import (
     taking,
     warn_of_index,
 )
-from fewbits.inputs._read import read, read_columns, read_ids, with_beside
+from fewbits.inputs._read import (
+    read,
+    read_columns,
+    read_ids,
+    split_types,
+    with_beside,
+)
 from fewbits.inputs._text_files import strict_json
 from fewbits.inputs._text_kinds import hex_codes, packed_codes
 
@@ -28,6 +34,7 @@ __all__ = [
     "read",
     "read_columns",
     "read_ids",
+    "split_types",
     "strict_json",
     "taking",
     "unreadable_named",

@@ -77,6 +77,8 @@ def read_table(
     """Return the items of a table; relative paths of images begin in `folder`."""
     if not len(table):
         raise ArgumentError(f"{source} holds no items")
+    if options.id is None and table.places(str(options.default_id)):
+        options = replace(options, id=options.default_id)
     options = replace(options, column=tuple(split_names(options.column, table.names)))
     if options.columns is not None:
         kept = tuple(split_names(options.columns, table.names))
@@ -367,7 +369,7 @@ def _items(
         return texts, None
     paths = [(folder or Path()) / text for text in texts]
     missing = [row for row, path in enumerate(paths) if not os.path.isfile(path)]
-    if missing:
+    if len(missing) == len(paths):  # of others, all faults are named at once
         more = f", nor in {len(missing) - 1:,} more" * (len(missing) > 1)
         where = f"; paths begin in {folder}" if folder else ""
         raise ArgumentError(

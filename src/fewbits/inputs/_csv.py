@@ -62,10 +62,16 @@ def read_csv(
     _check_names(table.column_names, source)
     columns = table.columns
     commas: dict[str, Any] = {}  # columns whose commas are decimal
-    for name, column in zip(table.column_names, columns, strict=True):
-        numbers = _of_commas(column) if delimiter == ";" else None
-        if numbers is not None and not options.stays_text(name):
-            commas[name] = numbers
+    if delimiter == ";":
+        typed = [not options.stays_text(name) for name in table.column_names]
+        others = [x for x, is_typed in zip(columns, typed, strict=True) if is_typed]
+        are_decimal = any(map(_has_sure_commas, others))  # then they are in all columns
+        for name, column, is_typed in zip(
+            table.column_names, columns, typed, strict=True
+        ):
+            numbers = _of_commas(column) if are_decimal and is_typed else None
+            if numbers is not None:
+                commas[name] = numbers
     dots = []  # columns whose dots may be those of thousands
     for i, name in enumerate(table.column_names):
         if options.stays_text(name):  # as numbers 01 and 1 would be the same label
@@ -76,7 +82,11 @@ def read_csv(
             dots.append(name)
             columns[i] = _without_empty(columns[i])
         else:
-            columns[i] = as_typed(columns[i], dates=name != options.id)
+            columns[i] = as_typed(
+                columns[i],
+                dates=name != options.id,
+                are_numbers=options.are_numbers(name),
+            )
     if commas:
         note = f"commas are decimal in {known_names(commas)}: 1,5 is read as 1.5"
         if dots:
@@ -297,18 +307,20 @@ _TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
 _OFFSET = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
 
 
-def as_typed(column: Any, *, dates: bool = True) -> Any:
+def as_typed(column: Any, *, dates: bool = True, are_numbers: bool = False) -> Any:
     """Return a column of texts as what all of its cells are, if nothing is lost by it.
 
-    Truth values, integers, floats, dates or timestamps; empty cells are missing.
+    Truth values, integers, floats, dates or timestamps; empty cells are missing. Where
+    they surely `are_numbers`, all cells may be as 1e5, like the names of articles.
     """
     if len(column) and pc.all(pc.equal(pc.binary_length(column), 0)).as_py():
         return pa.chunked_array([pa.nulls(len(column))])  # of no type yet
     head = column[:_N_SAMPLE_ROWS]  # the first word spares reading all
     is_part = len(head) < len(column) and not pc.all(_is_gap(head)).as_py()
-    if not len(column) or (is_part and is_text(as_typed(head, dates=dates).type)):
+    options = {"dates": dates, "are_numbers": are_numbers}
+    if not len(column) or (is_part and is_text(as_typed(head, **options).type)):
         return _without_empty(column)
-    numbers = _as_numbers(column)
+    numbers = _as_numbers(column, are_numbers)
     if numbers is not None:
         return numbers
     texts = _without_empty(column)
@@ -320,14 +332,25 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
 _COMMAS = r"^\s*[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*$"
 
 
-def _of_commas(column: Any) -> Any:
-    """Return numbers whose commas are decimal, None where that is not sure.
+#: What thousands are not: 1,5 or 1,2345 or 0,125 or 1234,567 or 1.234,567.
+_NO_THOUSANDS = r",(?:\d{1,2}|\d{4,})(?:[eE]|\s*$)|^\s*[+-]?(?:0|\d{4}|.*\.)\d*,"
 
-    Where three digits follow each comma, they may be thousands.
-    """
+
+def _are_of_commas(column: Any) -> bool:
     is_number = pc.or_(pc.match_substring_regex(column, _COMMAS), _is_gap(column))
-    sure = pc.match_substring_regex(column, r",(?:\d{1,2}|\d{4,})(?:[eE]|\s*$)")
-    if not (pc.all(is_number).as_py() and pc.any(sure).as_py()):
+    return bool(pc.all(is_number).as_py())
+
+
+def _has_sure_commas(column: Any) -> bool:
+    """Return whether the commas in numbers of a column are surely decimal."""
+    sure = pc.match_substring_regex(column, _NO_THOUSANDS)
+    return bool(pc.any(sure).as_py()) and _are_of_commas(column)
+
+
+def _of_commas(column: Any) -> Any:
+    """Return numbers whose commas are decimal, None where there are none."""
+    has_comma = pc.any(pc.match_substring(column, ",")).as_py()
+    if not has_comma or not _are_of_commas(column):
         return None
     plain = pc.replace_substring(column, ".", "")
     return _as_numbers(pc.replace_substring(plain, ",", "."))
@@ -341,7 +364,7 @@ def _has_dots(column: Any) -> bool:
     return bool(pc.any(grouped).as_py() and pc.all(pc.or_(grouped, rest)).as_py())
 
 
-def _as_numbers(column: Any) -> Any:
+def _as_numbers(column: Any, are_numbers: bool = False) -> Any:
     """Return truth values, integers or floats, if all cells are such or gaps."""
     cells = pc.ascii_trim_whitespace(column)
     gap = pc.is_in(cells, value_set=_gaps())
@@ -356,11 +379,11 @@ def _as_numbers(column: Any) -> Any:
             numbers = cells[:_N_SAMPLE_ROWS].cast(kind) and cells.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return None if _lose_letters(cells, numbers) else numbers
+        return None if _lose_letters(cells, numbers, are_numbers) else numbers
     return None
 
 
-def _lose_letters(cells: Any, numbers: Any) -> bool:
+def _lose_letters(cells: Any, numbers: Any, are_numbers: bool) -> bool:
     """Return whether numbers lack zeros, digits or signs that their texts have."""
 
     def any_match(texts: Any, pattern: str) -> bool:
@@ -379,7 +402,8 @@ def _lose_letters(cells: Any, numbers: Any) -> bool:
     long = long.filter(pc.match_substring_regex(long, _LONG))
     if any_match(long, r"^[+-]?\d{16,}$"):
         return True
-    if any_match(long, r"^\d+[eE]\d+$") and not any_match(cells, r"\.|[eE][+-]"):
+    are_names = not are_numbers and not any_match(cells, r"\.|[eE][+-]")
+    if are_names and any_match(long, r"^\d+[eE]\d+$"):
         return True  # such as article numbers: who writes floats, writes 1e+05
     whole = long.filter(pc.match_substring_regex(long, r"^[+-]?\d{16,}\.0*$"))
     return any(Decimal(text) != int(float(text)) for text in whole.to_pylist())

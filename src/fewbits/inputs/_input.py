@@ -1,5 +1,7 @@
 """Options of a reader, its result, and the checks of items."""
 
+from __future__ import annotations
+
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,6 +41,8 @@ class Options:
     as_text: tuple[str, ...] = ()
     kind: str | None = None
     types: Mapping[str, Any] = field(default_factory=dict)
+    default_id: str | None = None
+    as_numbers: tuple[str, ...] = ()
 
     def named(self) -> dict[str, str]:
         """Return the columns that are asked for, which only a table has."""
@@ -65,6 +69,11 @@ class Options:
             kind = self.types[name]
             return not (is_number(kind) or pa.types.is_boolean(kind))
         return name in (self.label, self.codes, self.images, *self.as_text)
+
+    def are_numbers(self, name: str) -> bool:
+        """Return whether a column is known to hold numbers."""
+        kind = self.types.get(name)
+        return name in self.as_numbers or (kind is not None and is_number(kind))
 
     def refuse_columns(self, source: str, hint: str = "") -> None:
         """Refuse a column where there are none."""

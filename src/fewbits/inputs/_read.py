@@ -1,5 +1,7 @@
 """One function that reads items from files of all formats, and from Python."""
 
+from __future__ import annotations
+
 import glob
 import io
 import json
@@ -10,12 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from fewbits._arrow import MisfitError, by_name, converted, known_names, typed_column
+from fewbits._arrow import (
+    MisfitError,
+    by_name,
+    converted,
+    is_number,
+    is_text,
+    known_names,
+    typed_column,
+)
 from fewbits._checks import check_choice
 from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
-from fewbits._lazy import pa
-from fewbits.errors import ArgumentError
+from fewbits._lazy import pa, pc
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._arrays import (
     BESIDE,
     BINARY,
@@ -37,6 +47,7 @@ from fewbits.inputs._folders import (
     find_images,
     is_image,
     table_files,
+    unreadable_named,
     without_unreadable,
 )
 from fewbits.inputs._input import Input, Options
@@ -60,13 +71,14 @@ from fewbits.inputs._tables import (
     read_ipc,
 )
 from fewbits.inputs._text_files import (
+    RowsByNames,
     has_word_vectors,
     read_json,
     read_json_lines,
     read_lines,
     word_vectors,
 )
-from fewbits.inputs._text_kinds import FILES, IMAGES
+from fewbits.inputs._text_kinds import FILES, IMAGES, PLAIN_NUMBER
 
 
 def read(
@@ -85,6 +97,8 @@ def read(
     kind: str | None = None,
     types: Any = None,
     skip_unreadable: bool = False,
+    default_id: str | None = None,
+    as_numbers: Sequence[str] = (),
 ) -> Input:
     """Read items from files, standard input, or Python objects.
 
@@ -140,6 +154,10 @@ def read(
     types : dict of str to str, or pyarrow.Schema, default=None
         Types of other columns, or of the ids, by the names of Arrow, such as
         ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``.
+    default_id : str, default=None
+        The column of ids of a table that has it, where neither `id` nor `ids` is given.
+    as_numbers : sequence of str, default=()
+        Columns of a CSV file that are numbers, also where all cells are as ``1e5``.
 
     Returns
     -------
@@ -193,6 +211,8 @@ def read(
         tuple(as_text),
         kind,
         {} if types is None else _as_types(types),
+        default_id if ids is None else None,
+        tuple(as_numbers),
     )
     items = with_beside(
         _read(source, options),
@@ -202,6 +222,11 @@ def read(
         types=types,
         skip_unreadable=skip_unreadable,
     )
+    if items.kind == "images" and items.column and not skip_unreadable:
+        with unreadable_named(items):
+            for path in items.values:
+                if isinstance(path, str | Path) and not os.path.isfile(path):
+                    raise FeatureError(f"there is no file {path}")
     may_be_blank = items.kind == "texts" or images or codes or label is not None
     if skip_blank and not may_be_blank:
         raise ArgumentError(
@@ -258,7 +283,13 @@ def with_beside(
 
 def _read(source: Any, options: Options) -> Input:
     if isinstance(source, Input):
-        plain = replace(options, columns=options.columns or None, types={})
+        plain = replace(
+            options,
+            columns=options.columns or None,
+            types={},
+            default_id=None,
+            as_numbers=(),
+        )
         if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
         return (
@@ -331,7 +362,9 @@ def _read_several(paths: list[Path], options: Options, source: str) -> Input:
 # Files, each by its ending
 
 
-def _open_table(path: Path, options: Options) -> Table:
+def _open_table(
+    path: Path, options: Options, by_names: RowsByNames | None = None
+) -> Table:
     kind = kind_of(path)
     if kind in PARQUET | ARROW:
         return open_tables([path])
@@ -339,7 +372,7 @@ def _open_table(path: Path, options: Options) -> Table:
         if kind in (".csv", ".tsv"):
             return Table.of(read_csv(file, str(path), options, path))
         read_rows = read_json if kind == ".json" else read_json_lines
-        return Table.of(read_rows(file, str(path)))
+        return Table.of(read_rows(file, str(path), by_names))
 
 
 def _read_file(path: Path, options: Options) -> Input:
@@ -439,7 +472,9 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
         return read_lines(file, source, options.kind)
 
 
-def _piped_table(file: io.BufferedReader, source: str) -> Table | None:
+def _piped_table(
+    file: io.BufferedReader, source: str, by_names: RowsByNames | None = None
+) -> Table | None:
     """Return the table of Parquet, Arrow or JSON; None of what may be CSV."""
     head = file.peek(HEAD)
     if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
@@ -455,8 +490,10 @@ def _piped_table(file: io.BufferedReader, source: str) -> Table | None:
             table.validate(full=True)
             return Table.of(table)
     if _JSON_ROWS.match(head.removeprefix(b"\xef\xbb\xbf")):
-        return Table.of(read_json(file, source))
-    return Table.of(read_json_lines(file, source)) if _is_json(head) else None
+        return Table.of(read_json(file, source, by_names))
+    if not _is_json(head):
+        return None
+    return Table.of(read_json_lines(file, source, by_names))
 
 
 def _is_json(head: bytes) -> bool:
@@ -476,6 +513,7 @@ def _is_json(head: bytes) -> bool:
 
 _ZONED = re.compile(r"timestamp\[(s|ms|us|ns), *tz=(.+)\]")
 _DECIMAL = re.compile(r"decimal(?:128|256)?\((\d+), *(-?\d+)\)")
+_STRUCT = re.compile(r"struct<(.*)>")
 _LIST = re.compile(r"(?:large_)?list<(?:item: )?(.+)>")
 _EXAMPLES = (
     "string, int64, float64, bool, date32, timestamp[us, tz=UTC], decimal(10, 2)"
@@ -506,12 +544,29 @@ def _type_of(name: str, kind: Any) -> Any:
             return (pa.decimal128 if digits <= 38 else pa.decimal256)(digits, scale)
         if match := _LIST.fullmatch(text):
             return pa.list_(_type_of(name, match[1]))
+        if match := _STRUCT.fullmatch(text):
+            parts = (part.partition(":") for part in split_types(match[1]))
+            return pa.struct(
+                [(x.strip(), _type_of(name, kind)) for x, _, kind in parts]
+            )
         return pa.type_for_alias(text)
     except ValueError:
         raise ArgumentError(
             f"column {name!r} cannot be {text!r}; types have the names of Arrow, such "
             f"as {_EXAMPLES}"
         ) from None
+
+
+def split_types(text: str) -> list[str]:
+    """Cut ``a: int64, b: list<string>`` at the commas outside of brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "<([") - (letter in ">)]")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
@@ -528,8 +583,15 @@ def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
         try:
             column = converted(column, kind)
         except MisfitError as misfit:
+            value = misfit.value
+            if is_text(column.type) and (is_number(kind) or pa.types.is_boolean(kind)):
+                # Of texts, the first that keeps the others from being numbers.
+                odd = column.filter(
+                    pc.invert(pc.match_substring_regex(column, PLAIN_NUMBER))
+                )
+                value = odd[0].as_py() if len(odd) else value
             raise ArgumentError(
-                f"column {name!r} of {source.source} holds {str(misfit.value)[:40]!r} "
+                f"column {name!r} of {source.source} holds {str(value)[:40]!r} "
                 f"({column.type}), which is no {kind}"
                 + f": {misfit.hint}"
                 * bool(misfit.hint)
@@ -546,21 +608,28 @@ def _with_types(source: Input, types: Mapping[str, Any]) -> Input:
 # Ids and columns in a file of their own
 
 
-def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
-    """Return a table that `read` takes, of a file or ``-``, as an Arrow table."""
-    path, options = Path(source), Options(as_text=tuple(as_text))
+def read_columns(
+    source: str | Path, as_text: Sequence[str] = (), as_numbers: Sequence[str] = ()
+) -> tuple[Any, RowsByNames]:
+    """Return a table that `read` takes, of a file or ``-``, as an Arrow table.
+
+    And, of JSON, the positions of rows by the keys that they have.
+    """
+    path = Path(source)
+    options = Options(as_text=tuple(as_text), as_numbers=tuple(as_numbers))
+    by_names: RowsByNames = {}
     if str(source) == "-":
         what = "standard input"
         with plain_bytes(standard_input(), what) as file:
-            table = _piped_table(file, what)
+            table = _piped_table(file, what, by_names)
             if table is None:
                 table = Table.of(read_csv(file, what, options))
     elif kind_of(path) not in _TABLES:
         raise ArgumentError(f"{path} is no table; known: {', '.join(sorted(_TABLES))}")
     else:
-        table = _open_table(path, options)
+        table = _open_table(path, options, by_names)
     columns = {name: table.stored_column(i) for i, name in enumerate(table.names)}
-    return pa.table(columns)
+    return pa.table(columns), by_names
 
 
 def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:

@@ -164,10 +164,17 @@ _LARGE = re.compile(r"[eE]\+?\d{3}|\d{300}|\d{16}\.0")
 _WHOLE = re.compile(r"-?\d{16,}\.0+")
 
 _Row = dict[str, Any]
+#: Positions of rows by the names that they have.
+RowsByNames = dict[frozenset[str], list[int]]
 
 
-def read_json_lines(file: IO[bytes], source: str) -> Any:
-    """Return the Arrow table of JSON lines, whose keys are the names of columns."""
+def read_json_lines(
+    file: IO[bytes], source: str, by_names: RowsByNames | None = None
+) -> Any:
+    """Return the Arrow table of JSON lines, whose keys are the names of columns.
+
+    Where `by_names` is given, it gets the rows by the keys that they have.
+    """
     batches: list[Any] = []
     last = count = 0  # line, and objects
     full = (
@@ -177,6 +184,7 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     )
     while rows := [(n, _object(x, n, source)) for n, x in islice(full, _BATCH)]:
         batches.append(_table_of(rows, source))
+        _gather(by_names, count, rows)
         last, count = rows[-1][0], count + len(rows)
     warn_of_blank_lines(last - count, source)
     if not batches:
@@ -188,11 +196,19 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     return plain_table(table)
 
 
-def read_json(file: IO[bytes], source: str) -> Any:
+def _gather(
+    by_names: RowsByNames | None, first: int, rows: list[tuple[int, _Row]]
+) -> None:
+    if by_names is not None:
+        for i, (_, row) in enumerate(rows, first):
+            by_names.setdefault(frozenset(row), []).append(i)
+
+
+def read_json(file: IO[bytes], source: str, by_names: RowsByNames | None = None) -> Any:
     """Return the Arrow table of a list of objects in JSON, or of JSON lines."""
     content = file.read().removeprefix(codecs.BOM_UTF8)
     if not content.lstrip().startswith(b"["):
-        return read_json_lines(io.BytesIO(content), source)
+        return read_json_lines(io.BytesIO(content), source, by_names)
     try:
         rows = strict_json(content.decode())
     except (ValueError, RecursionError) as error:
@@ -200,6 +216,7 @@ def read_json(file: IO[bytes], source: str) -> Any:
     for row, value in enumerate(rows):
         _check_row(value, f"item {row}", source)
     numbered = [*enumerate(rows)]
+    _gather(by_names, 0, numbered)
     return plain_table(_table_of(numbered, source, "items")) if rows else pa.table({})
 
 

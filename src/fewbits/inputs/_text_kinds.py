@@ -4,6 +4,8 @@ Taken for words, they would be embedded in silence, so they are recognised here,
 files and for data frames alike.
 """
 
+from __future__ import annotations
+
 import base64
 import re
 from collections.abc import Iterable, Sequence

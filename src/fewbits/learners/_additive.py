@@ -1,5 +1,7 @@
 """Codes that stand for sums of vectors, one vector a bit."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 

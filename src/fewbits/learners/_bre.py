@@ -1,5 +1,7 @@
 """Binary reconstructive embeddings."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """Classemes: a bit for each training class, fewer by elimination, more by bagging."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 

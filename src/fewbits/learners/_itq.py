@@ -1,5 +1,7 @@
 """Iterative quantization, of all features or within groups of them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

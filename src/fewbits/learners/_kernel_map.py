@@ -1,5 +1,7 @@
 """A homogeneous kernel map in front of any learner."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, asdict, dataclass
 from tempfile import TemporaryFile
 from typing import Any

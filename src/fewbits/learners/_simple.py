@@ -1,5 +1,7 @@
 """Codes learnt at once: hyperplanes, axes, thresholds, waves."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 

@@ -1,5 +1,7 @@
 """Sparse projections (Xia et al. 2015)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
@@ -159,7 +161,7 @@ class SparseProjections(RotationLearner):
 def sparse_matrices(
     V: Rows,
     axes: PrincipalAxes,
-    sparsify: "SparseStep",
+    sparsify: SparseStep,
     beta: float,
     state: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:

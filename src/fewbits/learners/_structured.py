@@ -1,5 +1,7 @@
 """Projections whose structure makes them fast: Hadamard, circulant, bilinear."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass

@@ -1,5 +1,7 @@
 """Codes from labels by linear maps: directions that are rotated, random halves."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple

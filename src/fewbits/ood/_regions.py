@@ -1,5 +1,7 @@
 """Regions of the space of codes: what lies near class codes, and what is novel."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Rejection of items of unknown classes, at rates that hold."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple

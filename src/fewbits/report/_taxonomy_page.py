@@ -1,5 +1,7 @@
 """A page on class codes: their tree, their similarity and the classes of each bit."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path

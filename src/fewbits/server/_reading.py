@@ -72,12 +72,12 @@ async def read_body(
             if where:
                 message = f"{where}: {message}, got {reprlib.repr(fault['input'])}"
             if unknown:
-                names = [*model.model_fields]
-                near = difflib.get_close_matches(where[:100], names, 1)
-                hint = f" (did you mean {near[0]!r}?)" if near else ""
-                message = f"unknown field {where[:100]!r}" + (
-                    hint or f"; known: {', '.join(names)}"
-                )
+                message = f"unknown field {where[:100]!r}"
+                if len(fault["loc"]) == 1:  # what is known within others is not told
+                    names = [*model.model_fields]
+                    near = difflib.get_close_matches(where[:100], names, 1)
+                    hint = f" (did you mean {near[0]!r}?)" if near else ""
+                    message += hint or f"; known: {', '.join(names)}"
             raise ArgumentError(message) from None
         body._size = len(data)
         return body

@@ -156,11 +156,17 @@ class Settings(BaseModel):
             if name.startswith("allowed_"):
                 values[name] = [x.strip() for x in text.split(",") if x.strip()]
                 continue
+            if name == "token":  # which no message may show
+                values[name] = text
+                continue
             kind = TypeAdapter[Any](cls.model_fields[name].rebuild_annotation())
             try:
                 values[name] = kind.validate_strings(text)
-            except ValidationError:
-                raise ArgumentError(f"{variable} cannot be {text!r}") from None
+            except ValidationError as error:
+                reason = error.errors(include_url=False)[0]["msg"]
+                raise ArgumentError(
+                    f"{variable} cannot be {text!r}: {reason}"
+                ) from None
         return cls(**{**values, **options})
 
 

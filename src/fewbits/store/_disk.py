@@ -12,6 +12,7 @@ long as they were is checked before each use of a collection.
 import mmap
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from weakref import ref
@@ -95,17 +96,24 @@ class Disk:
             if os.fstat(file.fileno()).st_size == 0:
                 return b""
             mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
-            mapped.path, mapped.descriptor = path, os.dup(file.fileno())
+            mapped.path, mapped.opened = path, _Descriptor(os.dup(file.fileno()))
         with self._guard:
             maps = [other for other in self._maps if other() is not None]
             self._maps = [*maps, ref(mapped)]
         return mapped
 
-    def check_lengths(self) -> None:
-        """Raise ArtefactError where a file has been cut off since it was mapped."""
+    def check_lengths(self, is_used: Callable[[str], bool]) -> None:
+        """Raise ArtefactError where a file in use has been cut since it was mapped.
+
+        `is_used` is asked by name only of files that have been cut.
+        """
         for reference in self._maps:
             file = reference()
-            if file is None or os.lseek(file.descriptor, 0, os.SEEK_END) >= len(file):
+            if file is None:
+                continue
+            if os.lseek(file.opened.number, 0, os.SEEK_END) >= len(file):
+                continue
+            if not is_used(os.path.basename(file.path)):
                 continue
             raise ArtefactError(
                 f"{file.path} was cut off while it was open; run 'fewbits verify' to "
@@ -135,12 +143,22 @@ def write_file(disk: Disk, name: str, data: Any, *, sync: bool = True) -> None:
 class _MappedFile(mmap.mmap):
     """A file that is mapped, and kept open for calls that read it."""
 
-    path = ""
-    descriptor = -1
+    path: str
+    opened: "_Descriptor"
+
+
+class _Descriptor:
+    """Closes a file when nothing refers to it any more.
+
+    The map itself must not: a weak reference still gives an object that is being
+    finalized, whose file is closed meanwhile.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
 
     def __del__(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
+        os.close(self.number)
 
 
 def read_at(data: Any, start: int, stop: int) -> Any:
@@ -153,7 +171,7 @@ def read_at(data: Any, start: int, stop: int) -> Any:
         return memoryview(data)[start:stop]
     pieces, at = [], start
     try:
-        while at < stop and (piece := os.pread(file.descriptor, stop - at, at)):
+        while at < stop and (piece := os.pread(file.opened.number, stop - at, at)):
             pieces.append(piece)
             at += len(piece)
     except OSError as error:

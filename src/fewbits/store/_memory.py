@@ -3,6 +3,7 @@
 import errno
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class MemoryDisk:
     def make_folder(self) -> None: ...
     def sync_parent(self) -> None: ...
     def sync_folder(self) -> None: ...
-    def check_lengths(self) -> None: ...
+    def check_lengths(self, is_used: Callable[[str], bool]) -> None: ...
 
     def names(self) -> list[str]:
         return list(self._files)

@@ -1,5 +1,7 @@
 """One state of a collection, which no writer takes away while it is held."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -236,7 +238,7 @@ class Segment:
             self._read_updates[entry.token] = update
         return self._read_updates[entry.token]
 
-    def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> "Segment":
+    def with_edits(self, edits: Mapping[str, Sequence[Update]]) -> Segment:
         """Return these rows after updates of columns that are in no file yet."""
         return Segment(self._disk, self.manifest, self.entry, self.files, edits)
 
@@ -425,8 +427,12 @@ class Snapshot:
         return self.manifest.n_live
 
     def check_lengths(self) -> None:
-        """Raise ArtefactError where a file has been cut off since it was opened."""
-        self._disk.check_lengths()
+        """Raise ArtefactError where a file of it was cut off since it was opened."""
+        self._disk.check_lengths(self._uses)
+
+    def _uses(self, name: str) -> bool:
+        """Return whether a file, what is derived included, is of this state."""
+        return any(segment.entry.token in name for segment in self.segments)
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""

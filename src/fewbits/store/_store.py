@@ -218,9 +218,9 @@ class Store:
         with self._locked(inf if timeout is None else timeout, name) as lock:
             if check is not None:
                 check()
-            self._disk.check_lengths()
             writer = Writer(self._disk, lock, segment_bytes, self._cache)
             try:
+                writer.pending().check_lengths()
                 yield writer
             finally:
                 writer.close()

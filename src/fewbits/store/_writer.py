@@ -1,5 +1,7 @@
 """The one who may change a collection, and the rows that it sees."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 from abc import ABC, abstractmethod
@@ -11,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import one_chunk, own_table
+from fewbits._arrow import converted, one_chunk, own_table
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _merge_plan as policy
@@ -345,7 +347,7 @@ class Writer:
         for start in range(0, len(table), step):
             yield table.slice(start, step)
 
-    def _sources(self) -> list["EditedRows"]:
+    def _sources(self) -> list[EditedRows]:
         return [*self._edited, *self._new_rows]
 
     def _has_edits(self) -> bool:
@@ -469,7 +471,9 @@ class EditedSegment(EditedRows):
             ):
                 edits[-2:] = [edits[-2].followed_by(edits[-1])]
         n_new = (sum(len(x.positions) for x in edits) for edits in self._edits.values())
-        self.n_updated = sum(x.n_rows for x in self.segment.entry.updates) + max(n_new)
+        self.n_updated = sum(x.n_rows for x in self.segment.entry.updates) + max(
+            n_new, default=0
+        )
 
     def positions(self, ids: Any) -> IdArray:
         return self.segment.look_up(ids)
@@ -542,12 +546,12 @@ def live_rows(sources: Iterable[EditedRows]) -> Any:
 
 
 def with_nulls(table: Any, schema: Any) -> Any:
-    """Return rows with columns that they lack, or that are of null alone, as nulls."""
+    """Return rows in the types of a schema; columns that they lack are null."""
     import pyarrow as pa
 
     columns = {
-        name: table[name]
-        if name in table.column_names and table[name].type == kind
+        name: converted(table[name], kind)
+        if name in table.column_names
         else pa.nulls(len(table), kind)
         for name, kind in zip(schema.names, schema.types, strict=True)
     }

@@ -1,5 +1,7 @@
 """Bits as attributes: what they say of items and of classes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """Report on the bits of codes, and the defects of codes that were just learnt."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,5 +1,7 @@
 """The contract of decoders."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar

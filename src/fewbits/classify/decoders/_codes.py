@@ -1,5 +1,7 @@
 """Decoders that compare: by codes, exact, nearest or in reach, and by scores."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,5 +1,7 @@
 """The contract between a method and the rest of the package."""
 
+from __future__ import annotations
+
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -42,12 +44,27 @@ from fewbits.learners._core._rows import HUGE, check_values, line_spans
 Group = TypeVar("Group", bound=Config)
 
 
+def _no_sparse(estimator: Any, X: Any) -> str:
+    from fewbits import learners
+
+    kinds = {name: getattr(learners, name) for name in learners.__all__}
+    names = [
+        x for x, kind in kinds.items() if getattr(kind, "takes_sparse", False) is True
+    ]
+    return (
+        f"{type(estimator).__name__} takes no sparse {type(X).__name__}: give "
+        f"X.toarray(), or one of {', '.join(names)}"
+    )
+
+
 def validated(
     estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
 ) -> Any:
     """Check shape, width, names and dtype, but read no value of a memory map."""
     names = None
-    if getattr(estimator, "takes_sparse", False) and hasattr(X, "tocsr"):
+    if hasattr(X, "tocsr"):
+        if not getattr(estimator, "takes_sparse", False):
+            raise FeatureError(_no_sparse(estimator, X))
         array: Any = SparseRows(X).matrix
     else:
         array, names = named_array(X)
@@ -127,7 +144,7 @@ class Learner(
     _memory_advice: ClassVar[str] = (
         "learn there from fewer rows or features, or fewer bits, or learn without it"
     )
-    _carried: "tuple[_Carried, ...]"
+    _carried: tuple[_Carried, ...]
     feature_names_in_: NDArray[Any]
     _features = validated
 

@@ -1,5 +1,7 @@
 """What long fits share: iterations, checkpoints, progress, cached steps."""
 
+from __future__ import annotations
+
 import json
 import sys
 import time

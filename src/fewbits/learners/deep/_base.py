@@ -1,5 +1,7 @@
 """Base of the learners of deep codes."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Sequence
 from contextlib import closing

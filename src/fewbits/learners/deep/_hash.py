@@ -1,5 +1,7 @@
 """Deep supervised hashing with any of the losses."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass

@@ -1,5 +1,7 @@
 """LLC: codes for classes, then codes for items."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The deep form of supervised ITQ: a network, and a linear path beside it."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, cast
 

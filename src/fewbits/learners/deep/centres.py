@@ -1,5 +1,7 @@
 """A binary code for each class, to train towards: arrays of -1 and 1, without torch."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
 """Changes of the collection, if it is writable; they are live when answered."""
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
@@ -28,6 +28,7 @@ async def _writable(view: Current) -> None:
 #: A read-only service refuses before it looks at the body.
 router = APIRouter(dependencies=[Depends(_writable)])
 _MOST_COLUMNS = 10_000
+_MOST_CELLS = 1 << 22  # of rows that have other columns than each other
 
 
 @post_route(router, "/v1/add", bodies.RowsBody, "Change", arrow=True)
@@ -156,6 +157,19 @@ def _options(view: View, body: Body) -> dict[str, Any]:
 
 
 def _columns(view: View, body: Body) -> dict[str, Any]:
+    """Return the arguments of `Collection.update`, of rows that may have other keys."""
+    rows: list[dict[str, Any]] | None = vars(body)["rows"]
+    names = {name for row in rows or () for name in row}
+    if body._table is None and rows and all(rows):
+        if len(names) * len(rows) > _MOST_CELLS and any(
+            len(row) < len(names) for row in rows
+        ):
+            raise ArgumentError(
+                f"{len(rows):,} rows of {len(names):,} columns that differ are too "
+                "many: send them in parts"
+            )
+        _check_width(names)
+        return {"data": rows, **_options(view, body)}
     return {"data": _table(body), **_options(view, body)}
 
 
@@ -198,12 +212,7 @@ def _table(body: Body) -> Any:
     rows: list[dict[str, Any]] | None = vars(body)["rows"]
     if (rows is None) == (body._table is None):
         raise ArgumentError("give rows, as JSON or as an Arrow table")
-    names = body._table.column_names if rows is None else [*rows[0]] if rows else []
-    if len(names) > _MOST_COLUMNS:  # of which Arrow would make a table for minutes
-        raise ArgumentError(
-            f"rows have at most {_MOST_COLUMNS:,} columns, got {len(names):,}: give "
-            "long vectors as lists"
-        )
+    _check_width(body._table.column_names if rows is None else rows[0] if rows else ())
     if rows is None:
         return body._table
     if not rows:
@@ -212,3 +221,11 @@ def _table(body: Body) -> Any:
         if row.keys() != rows[0].keys():
             raise ArgumentError(f"row {i} has other columns than row 0")
     return as_frame(rows)
+
+
+def _check_width(names: Sized) -> None:
+    if len(names) > _MOST_COLUMNS:  # of which Arrow would make a table for minutes
+        raise ArgumentError(
+            f"rows have at most {_MOST_COLUMNS:,} columns, got {len(names):,}: give "
+            "long vectors as lists"
+        )

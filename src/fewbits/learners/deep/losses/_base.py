@@ -1,5 +1,7 @@
 """The contract between a loss and the trainer, and the labels that both see."""
 
+from __future__ import annotations
+
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -36,7 +38,7 @@ class Targets:
     n_classes: int
 
     @classmethod
-    def from_indicator(cls, Y: sp.csr_array, single: bool) -> "Targets":
+    def from_indicator(cls, Y: sp.csr_array, single: bool) -> Targets:
         """Take an indicator matrix; `single` promises one label for each item."""
         if single:
             return cls(torch.from_numpy(Y.indices.astype(np.int64)), Y.shape[1])
@@ -50,13 +52,13 @@ class Targets:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: Tensor) -> "Batch":
+    def __getitem__(self, rows: Tensor) -> Batch:
         return Batch(rows, replace(self, values=self.values.index_select(0, rows)))
 
-    def subset(self, rows: NDArray[np.int64]) -> "Targets":
+    def subset(self, rows: NDArray[np.int64]) -> Targets:
         return replace(self, values=self.values[torch.from_numpy(rows)])
 
-    def to(self, device: torch.device) -> "Targets":
+    def to(self, device: torch.device) -> Targets:
         return replace(self, values=self.values.to(device))
 
     def numpy(self) -> NDArray[Any]:
@@ -88,7 +90,7 @@ class Batch:
         self.rows, self.classes = rows, targets.classes
         self._targets = targets
 
-    def to(self, device: torch.device) -> "Batch":
+    def to(self, device: torch.device) -> Batch:
         """Return them on a device: themselves where they are there."""
         if self.rows.device == device:
             return self
@@ -108,14 +110,14 @@ class Batch:
             return None
         return (self.labels.sum(dim=1, keepdim=True) > 0).float()
 
-    def similar(self, other: "Batch | None" = None) -> Tensor:
+    def similar(self, other: Batch | None = None) -> Tensor:
         """Return 1 where two items share a label, shape (b, b'), float32."""
         other = self if other is None else other
         if self.classes is not None and other.classes is not None:
             return (self.classes[:, None] == other.classes).float()
         return (self.labels @ other.labels.T > 0).float()
 
-    def overlap(self, other: "Batch | None" = None) -> Tensor:
+    def overlap(self, other: Batch | None = None) -> Tensor:
         """Return the share of the labels of two items that both have (Jaccard)."""
         other = self if other is None else other
         common = self.labels @ other.labels.T
