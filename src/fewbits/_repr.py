@@ -11,7 +11,7 @@ _SMALL = 16  # entries of an array that is shown
 _SHORT = 60  # characters of a value
 
 
-def one_line(result: Any) -> str:
+def short_repr(result: Any) -> str:
     """Return the fields of a dataclass or named tuple in one line.
 
     Small values are shown; of large arrays the dtype and the shape, of long lists and

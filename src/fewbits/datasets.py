@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fewbits._extras import install_hint, missing_extra
 from fewbits._files import atomic_write
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits.errors import ArgumentError
 
 __all__ = [
@@ -60,7 +60,7 @@ class Dataset:
     source: str = ""
     licence: str = ""
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.items)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
 from fewbits.analysis._codes import Members, check_codes, read_members
@@ -52,7 +52,7 @@ class CodeBound:
     gaps: DistanceArray = field(repr=False)
     widths: DistanceArray = field(repr=False)
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     @property
     def min_inter(self) -> int:

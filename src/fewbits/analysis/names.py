@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_bits, check_count, check_rate
 from fewbits._labels import as_classes
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._codes import check_codes
@@ -69,7 +69,7 @@ class Proposal(NamedTuple):
     ones: tuple[Word, ...]
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     @property
     def names(self) -> Names:
@@ -93,7 +93,7 @@ class Proposals:
     min_share: float
     n_groups: int | None
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
 
 def name_bits(

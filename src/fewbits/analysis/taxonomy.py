@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._codes import check_codes
 from fewbits.codes import hamming_distances, unpack
@@ -45,7 +45,7 @@ class Taxonomy:
     linkage: FloatArray = field(repr=False)
     distances: FloatArray = field(repr=False)
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     @property
     def order(self) -> IdArray:
@@ -164,7 +164,7 @@ class BitSplit(NamedTuple):
     off: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     @property
     def balance(self) -> float:
@@ -229,7 +229,7 @@ class TreeAgreement(NamedTuple):
     purity: tuple[LevelPurity, ...]
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def tree_agreement(
@@ -410,7 +410,7 @@ class TaxonomyMetrics(NamedTuple):
     known: TreeAgreement | None
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def summary(self) -> dict[str, Any]:
         """Return the metrics as plain values, None for NaN."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
 from fewbits._checks import check_k
 from fewbits._labels import as_label_rows
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._codebook import Codebook
@@ -45,7 +45,7 @@ class Calibration:
     shifts: FloatArray
     none: float = 0.0
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def log_odds(self, scores: ArrayLike) -> FloatArray:
         """Return ``log(p(bit = 1) / p(bit = 0))`` for each score.
@@ -169,7 +169,7 @@ class TopClasses(NamedTuple):
     rows: IdArray
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def top_classes(

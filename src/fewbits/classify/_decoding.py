@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.classify._codebook import Codebook
 from fewbits.codes import as_codes, check_unused, pack, unpack
@@ -43,7 +43,7 @@ class Decoded:
     lookups: IdArray
     comparisons: IdArray
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.rows)

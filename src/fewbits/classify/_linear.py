@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._checks import check_count, check_k, check_seed
 from fewbits._labels import as_classes, as_label_rows
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
@@ -35,7 +35,7 @@ class LinearModel:
     weights: NDArray[np.float32]
     bias: float
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
         """Score every code, on all cores; the order of additions is fixed.
@@ -196,7 +196,7 @@ class LinearClasses:
     biases: NDArray[np.float32]
     names: Array
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def scores(self, codes: CodeArray) -> NDArray[np.float32]:
         """Score every code for every class, above 0 where it is rather of the class."""

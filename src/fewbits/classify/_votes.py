@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
 from fewbits._labels import voting_classes
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import Neighbours, as_codes, hamming_distances, hamming_topk
@@ -34,7 +34,7 @@ class Votes(NamedTuple):
     shares: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 class _Ballots(NamedTuple):

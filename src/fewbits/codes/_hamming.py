@@ -11,7 +11,7 @@ from fewbits import _kernels
 from fewbits._allowed import as_allowed
 from fewbits._checks import check_k, check_radius
 from fewbits._padding import check_padding, pad
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
 from fewbits.codes._pack import as_codes, as_words
@@ -27,7 +27,7 @@ class Neighbours(NamedTuple):
     ids: IdArray
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 class RangeSearchResult(NamedTuple):
@@ -41,7 +41,7 @@ class RangeSearchResult(NamedTuple):
     ids: IdArray
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def hamming_distances(queries: CodeArray, database: CodeArray) -> DistanceArray:

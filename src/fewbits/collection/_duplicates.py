@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.codes import pair_distances
@@ -54,7 +54,7 @@ class DuplicatePairs:
         )
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return ``ids``, ``distance`` and, if known, ``vector_distance`` of each."""

@@ -40,7 +40,7 @@ from fewbits.collection._model import (
     Model,
     Progress,
     checked_codes,
-    unit_rows,
+    normalized,
     warn_of_lengths,
 )
 from fewbits.collection._rows import Rows
@@ -386,7 +386,7 @@ def learn_model(
     bits = None if bits is None else check_count(bits, "bits")
     if normalize:
         check_vectors_only(source.kind, source.source)
-        source = replace(source, values=unit_rows(source.values))
+        source = replace(source, values=normalized(source.values))
     elif source.kind == "vectors":
         warn_of_lengths(source.values)
     if source.kind == "codes":

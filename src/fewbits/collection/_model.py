@@ -22,7 +22,7 @@ from fewbits._arrow import (
 )
 from fewbits._features import SparseRows, as_rows, in_order
 from fewbits._frozen import ReadOnlyDict
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
@@ -98,7 +98,7 @@ class Facts:
                 object.__setattr__(self, name, tuple(value))
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that say something, as plain values for JSON."""
@@ -190,7 +190,7 @@ class Model:
     ) -> NDArray[Any]:
         """Return features of items of the model's kind, or, if so, of vectors."""
         if self.facts.normalize and self.backbone is None:
-            return unit_rows(self.items(items))
+            return normalized(self.items(items))
         if kind == "vectors" and self.backbone is not None:
             return as_features(as_array(items, "vectors"), self.encoder.n_features)
         items = self.items(items)
@@ -282,7 +282,7 @@ def checked_codes(codes: Any, n_bits: int) -> CodeArray:
 # Lengths: by Euclidean and Hamming distance, long vectors are far from all.
 
 
-def unit_rows(vectors: NDArray[Any]) -> NDArray[Any]:
+def normalized(vectors: NDArray[Any]) -> NDArray[Any]:
     """Return vectors of length 1; those of zeros stay zeros.
 
     Squares are added up in one order, so that machines agree.

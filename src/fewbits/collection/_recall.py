@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count, check_k, check_rate, generator
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.collection._model import Model, Progress
@@ -61,7 +61,7 @@ class RecallEstimate:
     held_out: bool = False
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fewbits._files import atomic_write
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits.collection._folder import (
     MANIFEST,
     SAVING,
@@ -58,7 +58,7 @@ class Verification:
     seconds: float
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, with a sentence about each damage."""

@@ -24,9 +24,8 @@ class Version:
     rows: Rows | None = None
     digest: str | None = None  # of collection.json
 
-    @property
-    def required_rows(self) -> Rows:
-        """The rows; refused where there are none yet."""
+    def checked_rows(self) -> Rows:
+        """Return the rows; refuse where there are none yet, or a file was cut off."""
         if self.rows is None:
             raise ArgumentError(
                 "this collection holds no rows yet: add some (on the command line "
@@ -83,13 +82,13 @@ class Version:
         if filter is None and allowed is None:
             return None
         n_bits = self.model.encoder.n_bits
-        return self.required_rows.mask(filter, allowed, self.id_name, n_bits)
+        return self.checked_rows().mask(filter, allowed, self.id_name, n_bits)
 
     def schema(self, names: Iterable[str]) -> Any:
         """Return Arrow's schema of ids and of some columns."""
         import pyarrow as pa
 
-        schema = self.required_rows.schema
+        schema = self.checked_rows().schema
         ids = pa.field(self.id_name, schema.field(ID).type)
         return pa.schema([ids, *(schema.field(name) for name in names)])
 
@@ -104,7 +103,8 @@ class Version:
         """Return an answer, whose columns are read when they are asked for."""
 
         def table() -> Any:
-            return self.required_rows.table_at(rows[rows >= 0], columns)
+            return self.checked_rows().table_at(rows[rows >= 0], columns)
 
-        ids = self.required_rows.ids_at(rows)
+        assert self.rows is not None
+        ids = self.rows.ids_at(rows)
         return Hits(ids, distances, metric, self.number, table, far)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fewbits._checks import check_count
 from fewbits._labels import as_label_rows
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import IdArray
 from fewbits.classify import (
     Codebook,
@@ -80,7 +80,7 @@ class Classification:
         return len(self.records)
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return a dict for each item, as JSON has it.

@@ -567,7 +567,7 @@ class Collection:
             When queries are not what the collection takes.
         """
         version = self._version
-        rows, model = version.required_rows, version.model
+        rows, model = version.checked_rows(), version.model
         query = Query.one_of(model, rows, queries, texts, vectors, images, ids, codes)
         names = rows.column_names(columns, version.id_name)
         mask = version.mask(filter, allowed)
@@ -659,7 +659,7 @@ class Collection:
         array([[52, 53, 54]])
         """
         version = self._version
-        rows = version.required_rows
+        rows = version.checked_rows()
         names = rows.column_names(columns, version.id_name)
         distances, hits = rank_by_examples(
             version.model,
@@ -779,7 +779,7 @@ class Collection:
         [[[0, 2], [1, 3]]]
         """
         version = self._version
-        rows, mask = version.required_rows, version.mask(filter, allowed)
+        rows, mask = version.checked_rows(), version.mask(filter, allowed)
         index = rows.index(version.model.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
@@ -844,7 +844,7 @@ class Collection:
         version = self._version
         return estimate_recall(
             version.model,
-            version.required_rows,
+            version.checked_rows(),
             k,
             queries=queries,
             vectors=vectors,
@@ -1005,7 +1005,7 @@ skip_unreadable, progress
             When an id is not there or repeats, or a column is of another type.
         """
         version = self._version
-        model, rows = version.model, version.required_rows
+        model, rows = version.model, version.checked_rows()
         schema = self._schema(version)
         by_names: Mapping[frozenset[str], list[int]] = {}
         if filter is None:
@@ -1021,7 +1021,7 @@ skip_unreadable, progress
                 keys = self._matching(writer, filter)
                 first = np.zeros(len(keys), np.int64)
                 values = {name: column.take(first) for name, column in row.items()}
-                rows = self._version.required_rows
+                rows = self._version.checked_rows()
                 table, _ = _making.update_table(
                     model, rows, schema, None, None, keys, values
                 )
@@ -1137,7 +1137,7 @@ skip_unreadable, progress
 
         Ids and columns that are not there are refused.
         """
-        rows = self._version.required_rows
+        rows = self._version.checked_rows()
         names = rows.column_names(columns, self.id_name)
         numbers = rows.rows_of(ids)
         if not names:
@@ -1170,7 +1170,7 @@ skip_unreadable, progress
         `columns` and `filter` are as in `search`.
         """
         version = self._version
-        rows, mask = version.required_rows, version.mask(filter)
+        rows, mask = version.checked_rows(), version.mask(filter)
         names = rows.column_names(columns, version.id_name)
         return rows.batches(names, version.id_name, mask)
 
@@ -1179,7 +1179,7 @@ skip_unreadable, progress
         import pyarrow as pa
 
         version = self._version
-        rows, mask = version.required_rows, version.mask(filter)
+        rows, mask = version.checked_rows(), version.mask(filter)
         names = rows.column_names(columns, version.id_name)
         schema = version.schema(names)
         tables = [*rows.batches(names, version.id_name, mask)]
@@ -1195,7 +1195,7 @@ skip_unreadable, progress
         `positions` are of items, in their order from 0 on. A column that is not there
         is refused.
         """
-        rows = self._version.required_rows
+        rows = self._version.checked_rows()
         numbers = None if positions is None else rows.row_numbers[positions]
         return rows.column(name, numbers)
 
@@ -1204,22 +1204,22 @@ skip_unreadable, progress
 
         A column that holds no labels is refused.
         """
-        return label_rows(self._version.required_rows, name)
+        return label_rows(self._version.checked_rows(), name)
 
     @property
     def ids(self) -> NDArray[Any]:
         """Ids in the order of the items: int64, or objects that are texts."""
-        return self._version.required_rows.ids
+        return self._version.checked_rows().ids
 
     @property
     def codes(self) -> CodeArray:
         """Codes (n, n_bytes) in that order, read-only; mapped, where they lie so."""
-        return self._version.required_rows.codes
+        return self._version.checked_rows().codes
 
     @property
     def vectors(self) -> NDArray[Any] | None:
         """Kept vectors (n, n_features) in that order as floats; None without any."""
-        rows = self._version.required_rows
+        rows = self._version.checked_rows()
         return None if rows.vector_dtype is None else rows.vectors_at(rows.row_numbers)
 
     @property
@@ -1232,7 +1232,7 @@ skip_unreadable, progress
     def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
         version = self._version
-        return version.schema(version.required_rows.columns)
+        return version.schema(version.checked_rows().columns)
 
     @property
     def id_name(self) -> str:
@@ -1340,7 +1340,7 @@ skip_unreadable, progress
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
         newest = self._version
-        rows = newest.required_rows
+        rows = newest.checked_rows()
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
         earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
@@ -1573,7 +1573,7 @@ skip_unreadable, progress
         ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
         for, which on the disk sum up to all of them.
         """
-        return self._version.required_rows.usage(self._folder)
+        return self._version.checked_rows().usage(self._folder)
 
     # What it is made of.
 
@@ -1712,7 +1712,7 @@ skip_unreadable, progress
                     self.refresh()
                 else:
                     return int(table.num_rows)
-            model, rows = self._version.model, self._version.required_rows
+            model, rows = self._version.model, self._version.checked_rows()
             if chosen:
                 _making.check_chosen(chosen, rows, model.facts)
             if source.ids is None and (
@@ -1783,7 +1783,7 @@ skip_unreadable, progress
 
     def _reencode(self, encoder: Source, progress: Progress | None) -> None:
         with self._outside_transaction():
-            rows, old = self._version.required_rows, self._version.model
+            rows, old = self._version.checked_rows(), self._version.model
             new = _making.reencoding_model(rows, old, _source(encoder))
             tables = _making.recoded_tables(rows, new.encoder, progress)
             self._replace(new, tables, self._folder, before=rows)
@@ -1793,7 +1793,7 @@ skip_unreadable, progress
 
     def _matching(self, writer: Any, filter: Filter, allowed: Ids = None) -> Any:
         """Return the ids of items that meet a filter, after the changes of a writer."""
-        rows, pending = self._version.required_rows, writer.pending()
+        rows, pending = self._version.checked_rows(), writer.pending()
         if pending.manifest != rows.snapshot.manifest:
             rows = Rows(rows.store, pending, rows)
         mask = replace(self._version, rows=rows).mask(filter, allowed)
@@ -1820,7 +1820,7 @@ skip_unreadable, progress
             if self._writer is not None:
                 yield self._writer
                 return
-            store = self._version.required_rows.store
+            store = self._version.checked_rows().store
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
                 # Equal where nothing changed: then no version is made. What was

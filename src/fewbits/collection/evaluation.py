@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits._warnings import warn_user
@@ -58,7 +58,7 @@ class Evaluation:
     n_items: int
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_bits
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import IdArray
 from fewbits.analysis.bits import (
     BitReport,
@@ -58,7 +58,7 @@ class BitScores(NamedTuple):
     positions: IdArray
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def extremes(self, k: int = 8) -> Extremes:
         """Return the extreme items of each bit by their positions."""

@@ -215,7 +215,7 @@ def take(
     import pyarrow as pa
 
     version = collection._version
-    rows = version.required_rows
+    rows = version.checked_rows()
     names = rows.column_names(columns, version.id_name)
     numbers = rows.row_numbers[np.asarray(positions, np.int64)]
     kind = rows.schema.field(ID).type
@@ -233,7 +233,7 @@ def positions_of(
 
     Raises ArgumentError where an id is not there, and they may not be missing.
     """
-    rows = collection._version.required_rows
+    rows = collection._version.checked_rows()
     column = id_column(ids, rows.has_text_ids)
     numbers = rows.find(column)
     if missing_ok:
@@ -255,7 +255,7 @@ def mask(
 
 def vectors_at(collection: Collection, positions: IdArray) -> NDArray[Any] | None:
     """Return the kept vectors at some positions as floats; None without any."""
-    rows = collection._version.required_rows
+    rows = collection._version.checked_rows()
     if rows.vector_dtype is None:
         return None
     return rows.vectors_at(rows.row_numbers[positions])
@@ -269,5 +269,5 @@ def value_numbers(
     From 0 on by first appearance. Raises ArgumentError where there is no such column,
     or its values cannot be compared.
     """
-    rows = collection._version.required_rows
+    rows = collection._version.checked_rows()
     return rows.value_numbers(name, rows.row_numbers[positions])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count, generator
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits._unit_rows import unit_rows
@@ -48,7 +48,7 @@ class FloatNeighbours(NamedTuple):
     ids: IdArray
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def exact_neighbours(

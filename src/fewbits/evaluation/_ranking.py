@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_choice, check_count, generator
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._relevance import Relevance
@@ -50,7 +50,7 @@ class Score:
     n_skipped: int
     definition: str
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
 
 def mean_average_precision(

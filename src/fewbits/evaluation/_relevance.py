@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._labels import as_label_rows, check_same_kind
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_not_empty
@@ -37,7 +37,7 @@ class Relevance:
     description: str
     block: Callable[[slice], Mask]
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
 
 def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:

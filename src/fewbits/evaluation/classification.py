@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from fewbits._checks import check_count, generator
 from fewbits._hyperplanes import hyperplanes
 from fewbits._labels import as_labels, check_same_kind
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import Array, CodeArray
 from fewbits.classify import nearest_vote
 from fewbits.codes import as_codes, unpack
@@ -51,7 +51,7 @@ class Accuracy:
     predictions: Array
     definition: str
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
 
 def knn_accuracy(

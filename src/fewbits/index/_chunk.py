@@ -181,7 +181,7 @@ def whole_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
     return array.astype(np.int64, copy=False)
 
 
-def new_ids(ids: ArrayLike | None, n: int, largest: int) -> IdArray:
+def ids_of_new(ids: ArrayLike | None, n: int, largest: int) -> IdArray:
     """Return `n` unique ids, or those that follow the largest, -1 for none."""
     if ids is None:
         if largest + 1 + n > np.iinfo(np.int64).max:

@@ -21,7 +21,7 @@ from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits._warnings import warn_user
 from fewbits.codes import Neighbours, RangeSearchResult, as_codes
 from fewbits.errors import ArgumentError, ArtefactError, CodeError, FewbitsError
-from fewbits.index._chunk import Chunk, Mask, new_ids, rising, whole_ids
+from fewbits.index._chunk import Chunk, Mask, ids_of_new, rising, whole_ids
 from fewbits.index._files import read_index, write_index
 from fewbits.index._near_groups import Confirm, Groups, near_groups
 from fewbits.index._pairs import Pairs, near_pairs, ordered_pairs
@@ -105,7 +105,7 @@ class Index(ABC):
                 "transform), which takes an eighth of the room"
             )
         self._room = None
-        self._hold((Chunk.of(codes, new_ids(ids, len(codes), -1)),))
+        self._hold((Chunk.of(codes, ids_of_new(ids, len(codes), -1)),))
 
     @abstractmethod
     def _configure(self) -> None:
@@ -164,7 +164,7 @@ class Index(ABC):
             As at construction, or when an id is there already. The index is unchanged.
         """
         codes = self._checked(codes, "codes")
-        new = new_ids(ids, len(codes), self._chunks[-1].last_id)
+        new = ids_of_new(ids, len(codes), self._chunks[-1].last_id)
         existing = new[self._find(new)[1]]
         if existing.size:
             raise ArgumentError(
@@ -567,7 +567,7 @@ class Index(ABC):
             )
         try:
             settings.pop("n_substrings", None)  # of earlier versions, for speed alone
-            chunks = (Chunk.of(codes, new_ids(ids, len(codes), -1)),)
+            chunks = (Chunk.of(codes, ids_of_new(ids, len(codes), -1)),)
             index: Self = _new_index(kinds[kind], chunks, settings)
         except (FewbitsError, TypeError) as error:
             raise ArtefactError(f"{path} holds no index: {error}") from error

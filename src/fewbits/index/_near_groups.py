@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_words
@@ -53,7 +53,7 @@ class Groups:
         return (self[number] for number in range(len(self)))
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def near_groups(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import hamming_range_search
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
     ids: IdArray
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def near_pairs(codes: CodeArray, radius: int, mask: Mask | None) -> Iterator[Pairs]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._arrow import as_array
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._rank_select import RankSelect
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, FeatureError
@@ -167,7 +167,7 @@ class VectorPart:
     check: Callable[[IdArray], None] | None = None
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def __len__(self) -> int:
         if self.live is None:

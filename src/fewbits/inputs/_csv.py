@@ -24,10 +24,10 @@ from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._input import Options
 from fewbits.inputs._streams import (
     HEAD,
-    check_known,
     is_compressed,
     kind_of,
     peekable,
+    refuse_other_formats,
     warn_of_blank_lines,
 )
 from fewbits.inputs._text_kinds import PLAIN_NUMBER, all_match
@@ -47,7 +47,7 @@ def read_csv(
     try:
         with peekable(raw) as file:
             head = file.peek(HEAD)
-            check_known(head, source)
+            refuse_other_formats(head, source)
             if head.startswith(b"PAR1"):
                 raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
             if b"\0" in head:

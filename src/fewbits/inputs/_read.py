@@ -54,11 +54,11 @@ from fewbits.inputs._input import Input, Options
 from fewbits.inputs._objects import read_object
 from fewbits.inputs._streams import (
     HEAD,
-    check_known,
     is_compressed,
     kind_of,
     open_bytes,
     plain_bytes,
+    refuse_other_formats,
     standard_input,
 )
 from fewbits.inputs._tables import (
@@ -457,7 +457,7 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
             table = Table.of(read_csv(file, source, options))
         if table is not None:
             return read_table(table, options, source)
-        check_known(head, source)
+        refuse_other_formats(head, source)
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if first.startswith((b'{"', b"{\n", b"{\r")):
             raise ArgumentError(

@@ -111,7 +111,7 @@ def standard_input() -> IO[bytes]:
     )
 
 
-def check_known(head: bytes, source: str) -> None:
+def refuse_other_formats(head: bytes, source: str) -> None:
     """Refuse what is stored under the name of a text, but is something else."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:100].lower()
     for magic, what in _OTHERS.items():

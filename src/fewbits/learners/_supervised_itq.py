@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._runtime import changed
 from fewbits._typing import Array
 from fewbits._warnings import warn_user
@@ -289,7 +289,7 @@ class SupervisionScores:
     new: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def supervision_of(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count, check_rate, whole_number
 from fewbits._labels import as_classes
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import (
@@ -49,7 +49,7 @@ class AcceptanceRegion:
     radius: int
     predicted_rate: float
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def accepts(self, codes: CodeArray) -> NDArray[np.bool_]:
         """Return whether each code is accepted as known.

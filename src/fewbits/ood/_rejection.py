@@ -14,7 +14,7 @@ from fewbits._checks import check_choice, check_rate
 from fewbits._features import as_finite
 from fewbits._intervals import fewest_values, mean_limits
 from fewbits._labels import as_classes, as_groups
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
@@ -56,7 +56,7 @@ class RejectionScore:
     scale: Matrix
     weights: Matrix
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def __call__(self, X: ArrayLike) -> Matrix:
         """Return the score of each item.
@@ -110,7 +110,7 @@ class RejectionThreshold(NamedTuple):
     false_accept_interval: tuple[float, float] | None
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -142,7 +142,7 @@ class Rejection:
     n_items: int
     n_classes: int
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def threshold(
         self,

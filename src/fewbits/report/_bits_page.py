@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._images import open_rgb
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
 from fewbits.analysis.names import Names, Proposals
 from fewbits.errors import FeatureError
@@ -68,7 +68,7 @@ class BitsPage:
     notes: Sequence[str]
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def write(self, path: str | Path) -> None:
         """Write the page: one file, in light or dark as the reader prefers."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._files import atomic_write
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits.errors import ArgumentError
 from fewbits.report.html import DRAWINGS, Html, element
 
@@ -31,7 +31,7 @@ class Drawing:
     parts: tuple[Html, ...] = field(repr=False)
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def inline(self) -> Html:
         """Return the drawing for a page, no larger than its natural size."""

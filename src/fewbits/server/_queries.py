@@ -29,7 +29,7 @@ _FORMATS = "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF"
 
 
 @dataclass(frozen=True)
-class Query:
+class SentItems:
     """One kind of items, and their values as they were sent."""
 
     kind: str
@@ -64,7 +64,7 @@ class Query:
         return self.arguments(view)[kind]
 
 
-def query_of(body: Body, settings: Settings) -> Query:
+def query_of(body: Body, settings: Settings) -> SentItems:
     """Return the query of a body; there is exactly one, of a size that is allowed."""
     fields, table = vars(body), body._table
     values = {kind: fields[kind] for kind in KINDS if fields.get(kind) is not None}
@@ -87,8 +87,8 @@ def query_of(body: Body, settings: Settings) -> Query:
         )
     if table is not None and kind == "vectors":
         if not len(items) and hasattr(items.type, "list_size"):  # the width of no rows
-            return Query(kind, np.empty((0, items.type.list_size)))
-        return Query(kind, as_array(items, "vectors"))
+            return SentItems(kind, np.empty((0, items.type.list_size)))
+        return SentItems(kind, as_array(items, "vectors"))
     items = items if table is None else items.to_pylist()
     if kind in ("texts", "ids") and None in items:
         raise ArgumentError(f"{kind} may not be null")
@@ -100,7 +100,7 @@ def query_of(body: Body, settings: Settings) -> Query:
                 f"these texts have {count:,} characters; {most:,} are allowed: ask in "
                 "parts"
             )
-    return Query(kind, items)
+    return SentItems(kind, items)
 
 
 def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:

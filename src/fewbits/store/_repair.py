@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits.errors import ArtefactError
 from fewbits.store._deletes import read_deletes, write_deletes
 from fewbits.store._disk import Disk, write_file
@@ -110,7 +110,7 @@ class RepairReport:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     @property
     def is_complete(self) -> bool:

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store._deletes import Deletes, read_deletes
@@ -56,7 +56,7 @@ class Int8Parts(NamedTuple):
     blocks: NDArray[np.float32]
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 #: Segments that are open, by their tokens, which name the same files for ever.

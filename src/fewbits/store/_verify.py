@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits.errors import ArtefactError
 from fewbits.store._deletes import read_deletes
 from fewbits.store._disk import Disk
@@ -65,7 +65,7 @@ class Damage:
     columns: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def __str__(self) -> str:
         place = "" if self.bytes is None else f" bytes {self.bytes[0]}-{self.bytes[1]}"
@@ -104,7 +104,7 @@ class Report:
     to_rebuild: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from fewbits._checks import check_choice, check_count, check_k, check_seed
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._warnings import warn_user
 from fewbits.codes import n_bytes
 from fewbits.encoders import feature_blocks
@@ -120,7 +120,7 @@ class MethodScores:
     fit_seconds: float
     encode_us: float
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def described(self) -> str:
         """Return the row in words: "lsh, 16 bits, re-ranked by float16 vectors"."""
@@ -163,7 +163,7 @@ class Choice:
     confirmed: bool
     sentences: tuple[str, ...]
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -208,7 +208,7 @@ class MethodComparison:
     refused: Mapping[str, str] = field(default_factory=dict)
     choice: Choice | None = None
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def frontier(self) -> list[MethodScores]:
         """Return the rows that none beats in bytes and recall, fewest bytes first."""

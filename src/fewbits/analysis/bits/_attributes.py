@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
 from fewbits._labels import as_classes
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.analysis._codes import check_codes, entropy
@@ -33,7 +33,7 @@ class Side(NamedTuple):
     rows: IdArray
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 class Extremes(NamedTuple):
@@ -43,7 +43,7 @@ class Extremes(NamedTuple):
     ones: Side
 
     def __repr__(self) -> str:
-        return one_line(self)
+        return short_repr(self)
 
 
 def extreme_items(scores: Array, k: int = 8) -> Extremes:
@@ -135,7 +135,7 @@ class BitRanking:
     reliable_information: FloatArray
     noise: float
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     @property
     def usual_stability(self) -> float:
@@ -269,7 +269,7 @@ class ClassProfile:
     z: NDArray[np.float64]
     order: IdArray
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
 
 def class_profile(

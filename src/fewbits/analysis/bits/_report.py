@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count, generator
 from fewbits._labels import as_label_rows
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, IdArray
 from fewbits.analysis._codes import (
@@ -49,7 +49,7 @@ class DistanceHistogram:
 
     counts: IdArray = field(repr=False)
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -111,7 +111,7 @@ class BitReport:
     separation: float | None
     warnings: tuple[str, ...]
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def summary(self) -> dict[str, Any]:
         """Return the metrics and the warnings as plain values, None for NaN."""

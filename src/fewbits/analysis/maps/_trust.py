@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import generator
-from fewbits._repr import one_line
+from fewbits._repr import short_repr
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.analysis._codes import sampled_rows
@@ -37,7 +37,7 @@ class MapTrust:
     shares: FloatArray = field(repr=False)
     places: FloatArray = field(repr=False)
 
-    __repr__ = one_line
+    __repr__ = short_repr
 
     def around(self, places: ArrayLike) -> FloatArray:
         """Return the mean share of the sampled items nearest to each place (n, 2)."""

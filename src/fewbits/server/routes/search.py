@@ -18,7 +18,7 @@ from fewbits.server import _bodies as bodies
 from fewbits.server._bodies import Body
 from fewbits.server._errors import ApiError
 from fewbits.server._items import records_of
-from fewbits.server._queries import Query, Upload, as_matrix, query_of
+from fewbits.server._queries import SentItems, Upload, as_matrix, query_of
 from fewbits.server._replies import (
     CSV,
     PARQUET,
@@ -74,7 +74,7 @@ async def search(body: Any, view: View, request: Request) -> Response:
 
     def answer_batch(questions: Sequence[Any]) -> Sequence[Any]:
         values = np.concatenate(questions) if query.kind == "vectors" else questions
-        items = Query(query.kind, values).arguments(view)
+        items = SentItems(query.kind, values).arguments(view)
         answer = view.collection.search(**items, **options).to_dict()
         lists = {name: x for name, x in answer.items() if isinstance(x, list)}
         return [
@@ -94,7 +94,7 @@ async def search(body: Any, view: View, request: Request) -> Response:
     return Json(await batcher.ask(key, question, body._size, answer_batch))
 
 
-def _hits(view: View, body: Any, query: Query) -> Hits:
+def _hits(view: View, body: Any, query: SentItems) -> Hits:
     """Return the hits of a search in bounds."""
     options, most = body.options(*KINDS), view.settings.max_k
     unbounded = options["radius"] is not None and options["k"] is None
