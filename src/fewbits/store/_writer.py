@@ -45,6 +45,8 @@ FULL = 1 << 28
 _LARGEST_ID = (1 << 63) - 1
 #: Tables with fewer rows are put together as they are given.
 _FEW = 1 << 16
+#: Rows of which all columns are copied by one call.
+_COPIED_AT_ONCE = 1 << 10
 
 
 class Writer:
@@ -523,12 +525,20 @@ class NewRows(EditedRows):
 
 def frozen_table(table: Any) -> Any:
     """Return a table whose memory cannot change before it is written."""
-    for place, name in enumerate(table.column_names):
-        buffers = [x for chunk in table[name].chunks for x in chunk.buffers()]
-        if any(buffer is not None and buffer.is_mutable for buffer in buffers):
-            column = own_table(table.select([name]))[name]
-            table = table.set_column(place, name, column)
+    mutable = [name for name in table.column_names if _is_mutable(table[name])]
+    # Large columns are copied one by one, and so need less memory on the way.
+    step = len(mutable) if len(table) <= _COPIED_AT_ONCE else 1
+    for start in range(0, len(mutable), step or 1):
+        copy = own_table(table.select(mutable[start : start + step]))
+        for name in copy.column_names:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, copy[name])
     return table
+
+
+def _is_mutable(column: Any) -> bool:
+    buffers = [x for chunk in column.chunks for x in chunk.buffers()]
+    return any(buffer is not None and buffer.is_mutable for buffer in buffers)
 
 
 def live_rows(sources: Iterable[EditedRows]) -> Any:
