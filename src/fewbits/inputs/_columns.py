@@ -81,8 +81,8 @@ def read_table(
         options = replace(options, id=options.default_id)
     options = replace(options, column=tuple(split_names(options.column, table.names)))
     if options.columns is not None:
-        kept = tuple(split_names(options.columns, table.names))
-        options = replace(options, columns=kept)
+        names = tuple(split_names(options.columns, table.names))
+        options = replace(options, columns=names)
     # Before the items, so that a wrong name is said even where their column is not.
     label, id_ = (
         None if name is None else column_index(table, name, source)

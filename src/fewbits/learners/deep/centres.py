@@ -659,13 +659,13 @@ def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> _Foreseen:
     best = np.inf, values, np.zeros((n, 1))
     # Without any direction, of constant features, a penalty changes nothing.
     for penalty in _PENALTIES * (values.mean() if values.size else 1.0):
-        kept = values / (values + penalty)
-        h = np.minimum(1 / n + Z**2 @ kept, 1 - 1e-6)[:, None]
-        error = np.mean(((probes - Z @ (kept[:, None] * coefficients)) / (1 - h)) ** 2)
+        gain = values / (values + penalty)
+        h = np.minimum(1 / n + Z**2 @ gain, 1 - 1e-6)[:, None]
+        error = np.mean(((probes - Z @ (gain[:, None] * coefficients)) / (1 - h)) ** 2)
         if error < best[0]:
-            best = error, kept, h
-    _, kept, h = best
-    B = kept[:, None] * (Y.T @ Z).T  # the mean of Z is 0, that of Y adds nothing
+            best = error, gain, h
+    _, gain, h = best
+    B = gain[:, None] * (Y.T @ Z).T  # the mean of Z is 0, that of Y adds nothing
     return _Foreseen(_single(Z), _single(B), _single(h), Y, _single(p))
 
 
